@@ -1,0 +1,171 @@
+//! The one error type: a kind with a frozen number, and a text that names operator, shapes and dtypes.
+
+use std::fmt;
+
+/// Result of every fallible function of Rushlight.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, as programs tell errors apart. The numbers are the C ABI's error codes: they are
+/// frozen and never reused (0 is success).
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// An operation that PyTorch reports as `RuntimeError` (shapes that do not fit, in-place misuse, ...).
+    Runtime = 1,
+    /// An index or dimension out of range (`IndexError`).
+    Index = 2,
+    /// An argument whose value is not acceptable (`ValueError`).
+    Value = 3,
+    /// An argument of the wrong type or dtype (`TypeError`).
+    Type = 4,
+    /// No kernel, layer or option for this combination (`NotImplementedError`).
+    NotImplemented = 5,
+    /// An allocation failed.
+    OutOfMemory = 6,
+    /// A linear algebra routine did not converge or met a singular matrix (`LinAlgError`).
+    LinAlg = 7,
+    /// A required pointer argument was NULL.
+    NullPointer = 8,
+    /// A handle that was closed, or is not of the kind the function expects.
+    InvalidHandle = 9,
+    /// The cancel flag was set.
+    Cancelled = 10,
+    /// A user callback reported failure.
+    Callback = 11,
+    /// A file could not be read, written or understood.
+    Io = 12,
+    /// A bug in Rushlight: a panic that the guard at the border caught.
+    Internal = 13,
+    /// No operator of that name (or overload), or its family is not in this build.
+    UnknownOperator = 14,
+}
+
+impl ErrorKind {
+    /// Every kind, in the order of its number.
+    pub const ALL: [ErrorKind; 14] = [
+        ErrorKind::Runtime,
+        ErrorKind::Index,
+        ErrorKind::Value,
+        ErrorKind::Type,
+        ErrorKind::NotImplemented,
+        ErrorKind::OutOfMemory,
+        ErrorKind::LinAlg,
+        ErrorKind::NullPointer,
+        ErrorKind::InvalidHandle,
+        ErrorKind::Cancelled,
+        ErrorKind::Callback,
+        ErrorKind::Io,
+        ErrorKind::Internal,
+        ErrorKind::UnknownOperator,
+    ];
+
+    /// The frozen number of this kind.
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+
+    /// The kind with this number.
+    pub fn from_code(code: i32) -> Option<ErrorKind> {
+        ErrorKind::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+}
+
+/// An error: kind and text. One pointer wide, so that `Result<Tensor>` stays small on the fast path.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Error {
+    /// An error of `kind` that says `message`.
+    #[cold]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner { kind, message: message.into() }))
+    }
+
+    /// What kind of error this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The text, as every face shows it.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The same error with `context` put before its text, as in `add.Tensor: ...`.
+    #[cold]
+    pub fn context(mut self, context: impl fmt::Display) -> Error {
+        self.0.message = format!("{context}: {}", self.0.message);
+        self
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.0.kind, self.0.message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::new(ErrorKind::Io, error.to_string())
+    }
+}
+
+/// An [`Error`] of a kind, with a formatted text: `err!(Index, "dimension {dim} is out of range")`.
+#[macro_export]
+macro_rules! err {
+    ($kind:ident, $($text:tt)+) => {
+        $crate::Error::new($crate::ErrorKind::$kind, format!($($text)+))
+    };
+}
+
+/// Return an [`err!`] from the function.
+#[macro_export]
+macro_rules! bail {
+    ($kind:ident, $($text:tt)+) => {
+        return Err($crate::err!($kind, $($text)+))
+    };
+}
+
+/// Return an [`err!`] unless the condition holds: `ensure!(k <= n, Runtime, "k ({k}) exceeds {n}")`.
+#[macro_export]
+macro_rules! ensure {
+    ($condition:expr, $kind:ident, $($text:tt)+) => {
+        if !$condition {
+            $crate::bail!($kind, $($text)+)
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_frozen_and_dense() {
+        for (index, kind) in ErrorKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind.code(), index as i32 + 1);
+            assert_eq!(ErrorKind::from_code(kind.code()), Some(kind));
+        }
+        assert_eq!(ErrorKind::from_code(0), None);
+    }
+
+    #[test]
+    fn context_names_the_operator_first() {
+        assert_eq!(err!(Value, "k is {}", 3).context("topk").message(), "topk: k is 3");
+    }
+}

@@ -1,0 +1,18 @@
+//! The vocabulary that every other crate of Rushlight speaks.
+//!
+//! Dtypes, devices, shapes, scalars, errors, storage and its allocator, and the one `Runtime` that all
+//! process state hangs off. This crate knows nothing of tensors, operators or autograd (see
+//! `rushlight-tensor`), and nothing of C (see `capi`).
+
+mod device;
+mod dtype;
+mod error;
+mod scalar;
+mod shape;
+
+pub use device::{Device, DeviceType, Layout, MemoryFormat};
+pub use dtype::{Category, Complex32, Complex64, Complex128, DType, Element};
+pub use error::{Error, ErrorKind, Result};
+pub use half::{bf16, f16};
+pub use scalar::Scalar;
+pub use shape::{DimVec, contiguous_strides, format_sizes, numel, wrap_dim};

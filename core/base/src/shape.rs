@@ -1,0 +1,85 @@
+//! Sizes and strides: small vectors that stay inline up to rank 6, and their arithmetic.
+
+use crate::{Result, ensure, err};
+use smallvec::SmallVec;
+use std::fmt::Write;
+
+/// Sizes or strides of a tensor; no heap up to rank 6.
+pub type DimVec = SmallVec<[i64; 6]>;
+
+/// Number of elements of a shape. Negative sizes and products beyond `i64` are errors.
+pub fn numel(sizes: &[i64]) -> Result<i64> {
+    let mut product = 1i64;
+    for &size in sizes {
+        ensure!(size >= 0, Runtime, "Trying to create tensor with negative dimension {size}: {}", format_sizes(sizes));
+        product = product
+            .checked_mul(size)
+            .ok_or_else(|| err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes)))?;
+    }
+    Ok(product)
+}
+
+/// Row-major strides; a size of 0 counts as 1, as in PyTorch.
+pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
+    let mut strides = DimVec::from_elem(1, sizes.len());
+    let mut step = 1i64;
+    for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
+        *stride = step;
+        step = step.wrapping_mul(size.max(1));
+    }
+    strides
+}
+
+/// `dim` counted from the front; a 0-dim tensor accepts -1 and 0.
+pub fn wrap_dim(dim: i64, ndim: usize) -> Result<usize> {
+    let n = (ndim as i64).max(1);
+    ensure!(
+        (-n..n).contains(&dim),
+        Index,
+        "Dimension out of range (expected to be in range of [{}, {}], but got {dim})",
+        -n,
+        n - 1
+    );
+    Ok(if dim < 0 { dim + n } else { dim } as usize)
+}
+
+/// A shape as PyTorch's messages print it: `[2, 3]`.
+pub fn format_sizes(sizes: &[i64]) -> String {
+    let mut text = String::from("[");
+    for (index, size) in sizes.iter().enumerate() {
+        let separator = if index == 0 { "" } else { ", " };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{separator}{size}");
+    }
+    text.push(']');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_are_row_major_and_zero_sizes_count_as_one() {
+        assert_eq!(contiguous_strides(&[2, 3, 4]).as_slice(), &[12, 4, 1]);
+        assert_eq!(contiguous_strides(&[2, 0, 4]).as_slice(), &[4, 4, 1]);
+        assert!(contiguous_strides(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_scalar_accepts_dimension_zero_and_minus_one() {
+        assert_eq!(wrap_dim(-1, 0).unwrap(), 0);
+        assert_eq!(wrap_dim(-1, 3).unwrap(), 2);
+        assert_eq!(
+            wrap_dim(2, 2).unwrap_err().message(),
+            "Dimension out of range (expected to be in range of [-2, 1], but got 2)"
+        );
+    }
+
+    #[test]
+    fn overflowing_shapes_are_refused() {
+        assert!(numel(&[i64::MAX, 2]).is_err());
+        assert!(numel(&[-1]).is_err());
+        assert_eq!(numel(&[]).unwrap(), 1);
+    }
+}
