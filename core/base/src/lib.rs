@@ -7,12 +7,19 @@
 mod device;
 mod dtype;
 mod error;
+mod hooks;
+pub mod memory;
+pub mod runtime;
 mod scalar;
 mod shape;
+mod storage;
 
 pub use device::{Device, DeviceType, Layout, MemoryFormat};
 pub use dtype::{Category, Complex32, Complex64, Complex128, DType, Element};
 pub use error::{Error, ErrorKind, Result};
 pub use half::{bf16, f16};
+pub use num_complex::Complex;
 pub use scalar::Scalar;
 pub use shape::{DimVec, contiguous_strides, format_sizes, numel, wrap_dim};
+pub use smallvec::{SmallVec, smallvec};
+pub use storage::Storage;

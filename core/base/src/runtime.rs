@@ -1,0 +1,183 @@
+//! The process-wide state: settings, hooks, the cancel flag. Everything here is constant-initialised:
+//! nothing happens at load time, and [`shutdown`] leaves nothing behind.
+
+use crate::hooks::Slot;
+use crate::{DType, Result, bail, ensure};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
+
+static DEFAULT_DTYPE: AtomicI32 = AtomicI32::new(DType::F32 as i32);
+static NUM_THREADS: AtomicI64 = AtomicI64::new(0);
+static CANCELLED: AtomicBool = AtomicBool::new(false);
+static LOG: Slot<LogHook> = Slot::new();
+static PARALLEL_FOR: Slot<ParallelForHook> = Slot::new();
+
+/// The dtype of floating-point tensors made without one.
+pub fn default_dtype() -> DType {
+    DType::from_code(DEFAULT_DTYPE.load(Ordering::Relaxed)).unwrap_or(DType::F32)
+}
+
+/// Set the dtype of floating-point tensors made without one.
+pub fn set_default_dtype(dtype: DType) -> Result<()> {
+    ensure!(dtype.is_floating(), Type, "only floating-point types are supported as the default type, got {dtype}");
+    DEFAULT_DTYPE.store(dtype as i32, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Number of threads an operator may use: what was set, else `MKL_NUM_THREADS`, `OMP_NUM_THREADS`, the cores.
+pub fn num_threads() -> usize {
+    match NUM_THREADS.load(Ordering::Relaxed) {
+        0 => {
+            let threads = threads_from_environment();
+            NUM_THREADS.store(threads as i64, Ordering::Relaxed);
+            threads
+        }
+        threads => threads as usize,
+    }
+}
+
+fn threads_from_environment() -> usize {
+    ["MKL_NUM_THREADS", "OMP_NUM_THREADS"]
+        .into_iter()
+        .filter_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
+        .find(|threads| *threads > 0)
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Set the number of threads an operator may use.
+pub fn set_num_threads(threads: i64) -> Result<()> {
+    ensure!(threads > 0, Runtime, "expected a positive number of threads, got {threads}");
+    NUM_THREADS.store(threads, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Set or clear the cancel flag. While it is set, operators return the error `Cancelled`.
+pub fn set_cancelled(on: bool) {
+    CANCELLED.store(on, Ordering::Relaxed);
+}
+
+/// Is the cancel flag set?
+#[inline]
+pub fn is_cancelled() -> bool {
+    CANCELLED.load(Ordering::Relaxed)
+}
+
+/// The error `Cancelled` while the cancel flag is set. Called between operators and between blocks.
+#[inline]
+pub fn check_cancelled() -> Result<()> {
+    if is_cancelled() { cancelled() } else { Ok(()) }
+}
+
+#[cold]
+fn cancelled() -> Result<()> {
+    bail!(Cancelled, "the operation was cancelled")
+}
+
+/// How grave a log line is.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevel {
+    /// What happens, for those who look.
+    Info = 0,
+    /// Something that probably is not meant.
+    Warning = 1,
+}
+
+/// The embedder's log.
+pub struct LogHook {
+    /// Handed to `write`.
+    pub context: *mut c_void,
+    /// Receives a level and a text that ends with NUL.
+    pub write: unsafe extern "C" fn(context: *mut c_void, level: i32, text: *const std::ffi::c_char),
+}
+
+// SAFETY: the embedder promises, by installing it, that the function may be called from any thread.
+unsafe impl Send for LogHook {}
+// SAFETY: as above.
+unsafe impl Sync for LogHook {}
+
+/// Send log lines to the embedder (`None`: drop them; Rushlight itself never prints).
+pub fn set_log(hook: Option<LogHook>) {
+    LOG.set(hook);
+}
+
+/// Write a line to the log, if there is one. The text is built only then.
+pub fn log(level: LogLevel, text: impl FnOnce() -> String) {
+    if let Some(hook) = LOG.get() {
+        let mut text = text().replace('\0', " ");
+        text.push('\0');
+        // SAFETY: the hook was installed for this call, and the text ends with NUL.
+        unsafe { (hook.write)(hook.context, level as i32, text.as_ptr().cast()) }
+    }
+}
+
+/// One share of a parallel loop, as the embedder's parallel-for calls it.
+pub type ShareFn = unsafe extern "C" fn(body_context: *mut c_void, share: i64);
+
+/// The embedder's parallel loop.
+pub struct ParallelForHook {
+    /// Handed to `run`.
+    pub context: *mut c_void,
+    /// Calls `body(body_context, share)` once for each share in `0..shares`, on any threads, and returns
+    /// when all have ended: 0 for success.
+    pub run: unsafe extern "C" fn(context: *mut c_void, shares: i64, body: ShareFn, body_context: *mut c_void) -> i32,
+}
+
+// SAFETY: the embedder promises, by installing it, that the function may be called from any thread.
+unsafe impl Send for ParallelForHook {}
+// SAFETY: as above.
+unsafe impl Sync for ParallelForHook {}
+
+/// Run loops on the embedder's threads (`None`: on the calling thread).
+pub fn set_parallel_for(hook: Option<ParallelForHook>) {
+    PARALLEL_FOR.set(hook);
+}
+
+/// Run `body(share)` for each share in `0..shares`.
+///
+/// Shares are fixed by the shape of the work, never by the number of threads, so results are equal to the
+/// bit however many run at once. The cancel flag is checked between shares.
+pub fn parallel_for(shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    match PARALLEL_FOR.get().filter(|_| shares > 1 && num_threads() > 1) {
+        None => {
+            for share in 0..shares {
+                check_cancelled()?;
+                body(share);
+            }
+            Ok(())
+        }
+        Some(hook) => run_hooked(hook, shares, body),
+    }
+}
+
+fn run_hooked(hook: &ParallelForHook, shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    struct Job<'a> {
+        body: &'a (dyn Fn(usize) + Sync),
+        panicked: AtomicBool,
+    }
+    unsafe extern "C" fn run_share(job: *mut c_void, share: i64) {
+        // SAFETY: `job` is the Job below, alive until `run` returns; it is only shared.
+        let job = unsafe { &*job.cast::<Job<'_>>() };
+        let call = || (job.body)(share as usize);
+        if !is_cancelled() && std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err() {
+            job.panicked.store(true, Ordering::Relaxed);
+        }
+    }
+    let mut job = Job { body, panicked: AtomicBool::new(false) };
+    // SAFETY: the hook was installed for this call; the job outlives it.
+    let status = unsafe { (hook.run)(hook.context, shares as i64, run_share, (&raw mut job).cast()) };
+    ensure!(!job.panicked.load(Ordering::Relaxed), Internal, "a share of a parallel loop panicked");
+    ensure!(status == 0, Callback, "the parallel-for callback returned {status}");
+    check_cancelled()
+}
+
+/// Back to the state before the first call: settings at their defaults, hooks removed. No other call may
+/// be under way.
+pub fn shutdown() {
+    DEFAULT_DTYPE.store(DType::F32 as i32, Ordering::Relaxed);
+    NUM_THREADS.store(0, Ordering::Relaxed);
+    CANCELLED.store(false, Ordering::Relaxed);
+    LOG.clear();
+    PARALLEL_FOR.clear();
+    crate::memory::shutdown();
+}
