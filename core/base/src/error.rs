@@ -145,7 +145,9 @@ macro_rules! bail {
 #[macro_export]
 macro_rules! ensure {
     ($condition:expr, $kind:ident, $($text:tt)+) => {
-        if !$condition {
+        // By a name, so that a comparison of floats may stand here: NaN then fails it, as it should.
+        let holds: bool = $condition;
+        if !holds {
             $crate::bail!($kind, $($text)+)
         }
     };

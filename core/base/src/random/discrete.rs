@@ -1,0 +1,59 @@
+//! Distributions of whole numbers other than the uniform one: coin flips and waiting times.
+//!
+//! Dropout masks are [`Bernoulli`] with `1 - p`: `native_dropout` keeps the flips as `bool` and multiplies by
+//! `1 / (1 - p)`, `dropout` flips into the input's dtype and divides the mask by `1 - p`; both draw the same.
+
+use super::uniform::unit_f64;
+use super::{Generator, Real};
+use crate::{Result, ensure};
+
+/// A coin that shows `true` with probability `p` (`bernoulli_`).
+#[derive(Clone, Copy, Debug)]
+pub struct Bernoulli {
+    p: f64,
+}
+
+impl Bernoulli {
+    /// Checks the probability.
+    pub fn new(p: f64) -> Result<Bernoulli> {
+        ensure!((0.0..=1.0).contains(&p), Runtime, "bernoulli_ expects p to be in [0, 1], but got p={p}");
+        Ok(Bernoulli { p })
+    }
+
+    /// The next flip.
+    pub fn sample(&self, generator: &mut Generator) -> bool {
+        unit_f64(generator) < self.p
+    }
+
+    /// A flip whose probability is an element of a tensor of probabilities: a double draws 53 bits, every
+    /// other dtype 24.
+    pub fn sample_element<T: Real>(generator: &mut Generator, p: T) -> Result<bool> {
+        let p = p.to_f64();
+        ensure!((0.0..=1.0).contains(&p), Runtime, "Expected p_in >= 0 && p_in <= 1 to be true, but got p={p}");
+        let unit = if T::MANTISSA_BITS == f64::MANTISSA_BITS {
+            unit_f64(generator)
+        } else {
+            f32::uniform(generator, 0.0, 1.0).into()
+        };
+        Ok(unit < p)
+    }
+}
+
+/// How many flips of a coin of probability `p` up to the first `true` (`geometric_`).
+#[derive(Clone, Copy, Debug)]
+pub struct Geometric {
+    p: f64,
+}
+
+impl Geometric {
+    /// Checks the probability.
+    pub fn new(p: f64) -> Result<Geometric> {
+        ensure!(p > 0.0 && p < 1.0, Runtime, "geometric_ expects p to be in (0, 1), but got p={p}");
+        Ok(Geometric { p })
+    }
+
+    /// The next sample, a whole number as a double (infinite if the uniform is 0).
+    pub fn sample(&self, generator: &mut Generator) -> f64 {
+        (unit_f64(generator).ln() / (-self.p).ln_1p()).ceil()
+    }
+}
