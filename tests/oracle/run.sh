@@ -1,0 +1,25 @@
+#!/bin/sh
+# Regenerates the reference data in tests/data with real PyTorch: `PYTHON=.venv/bin/python tests/oracle/run.sh`.
+# PYTHON must have torch 2.7.1 (and numpy); g++ (or CXX) compiles the C++ programs against the libtorch inside it.
+set -eu
+
+python=${PYTHON:-python3}
+cxx=${CXX:-g++}
+case $python in */*) python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python") ;; esac
+cd "$(dirname "$0")"
+data=../data
+
+torch=$("$python" -c 'import os, torch; assert torch.__version__.split("+")[0] == "2.7.1", torch.__version__; print(os.path.dirname(torch.__file__))')
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+
+"$python" mlp_reference.py
+"$python" linear_init.py
+
+for program in printing semantics_tensor semantics_autograd semantics_nn; do
+  echo "$program"
+  "$cxx" -std=c++17 -O0 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" "$program.cpp" -o "$build/$program" \
+    -L"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,-rpath,"$torch/lib"
+  OMP_NUM_THREADS=1 "$build/$program" >"$build/out"
+  mv "$build/out" "$data/$program.expected.txt"
+done
