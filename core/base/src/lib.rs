@@ -9,6 +9,7 @@ mod dtype;
 mod error;
 mod hooks;
 pub mod memory;
+pub mod plan;
 pub mod random;
 pub mod runtime;
 mod scalar;

@@ -1,0 +1,302 @@
+//! Pointwise arithmetic. Every function takes a [`Loop`] whose operands share one dtype (the output's
+//! included), except where it says otherwise.
+
+use crate::array::Loop;
+use crate::number::{Analytic, Number, Ordered, Real, Wide};
+use rushlight_base::{DType, Result, Scalar, ensure};
+use std::cell::Cell;
+
+/// out = a + alpha b
+pub fn add(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
+    dispatch!(walk.dtype(0), "add_stub", integer half float complex chalf bool, T => {
+        let alpha = <T as Number>::Wide::from_scalar(alpha);
+        if alpha == Wide::ONE {
+            walk.map::<T, T, T>(|a, b| a.add(b));
+        } else {
+            walk.map::<T, T, T>(|a, b| a.add(alpha.mul(b)));
+        }
+        Ok(())
+    })
+}
+
+/// out = a - alpha b
+pub fn sub(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
+    dispatch!(walk.dtype(0), "sub_stub", integer half float complex chalf, T => {
+        let alpha = <T as Number>::Wide::from_scalar(alpha);
+        if alpha == Wide::ONE {
+            walk.map::<T, T, T>(|a, b| a.sub(b));
+        } else {
+            walk.map::<T, T, T>(|a, b| a.sub(alpha.mul(b)));
+        }
+        Ok(())
+    })
+}
+
+/// out = a b
+pub fn mul(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.dtype(0), "mul_cpu", integer unsigned half float complex chalf bool, T => {
+        walk.map::<T, T, T>(|a, b| a.mul(b));
+        Ok(())
+    })
+}
+
+/// out = a / b
+pub fn div(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.dtype(0), "div_cpu", half float complex chalf, T => {
+        walk.map::<T, T, T>(|a, b| a.div(b));
+        Ok(())
+    })
+}
+
+/// How a quotient is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Towards zero.
+    Trunc,
+    /// Towards minus infinity.
+    Floor,
+}
+
+/// out = round(a / b); an integer divided by zero is an error.
+pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
+    let (trunc, floor) = ("div_trunc_cpu", "div_floor_cpu");
+    let name = if rounding == Rounding::Trunc { trunc } else { floor };
+    if walk.dtype(0).is_floating() {
+        return dispatch!(walk.dtype(0), name, half float, T => {
+            match rounding {
+                Rounding::Trunc => walk.map::<T, T, T>(|a, b| (a / b).trunc()),
+                Rounding::Floor => walk.map::<T, T, T>(floor_quotient),
+            }
+            Ok(())
+        });
+    }
+    let by_zero = Cell::new(false);
+    dispatch!(walk.dtype(0), name, integer, T => {
+        walk.map::<T, T, T>(|a, b| {
+            if b == 0 {
+                by_zero.set(true);
+                return 0;
+            }
+            let quotient = a.wrapping_div(b);
+            // True only for signed types: the operands of the others are never below zero.
+            #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
+            let rounds_up = rounding == Rounding::Floor && (a < 0) != (b < 0) && a.wrapping_rem(b) != 0;
+            if rounds_up { quotient.wrapping_sub(1) } else { quotient }
+        });
+        Ok(())
+    })?;
+    ensure!(!by_zero.get(), Runtime, "ZeroDivisionError");
+    Ok(())
+}
+
+/// The floor of the exact quotient: `(a / b).floor()` alone would round up first where a / b is just
+/// below an integer.
+fn floor_quotient<T: FloatOps>(a: T, b: T) -> T {
+    if b == T::ZERO {
+        return a.div(b);
+    }
+    let remainder = a.remainder(b);
+    let mut quotient = a.sub(remainder).div(b);
+    if remainder != T::ZERO && (b < T::ZERO) != (remainder < T::ZERO) {
+        quotient = quotient.sub(T::ONE);
+    }
+    if quotient == T::ZERO {
+        return T::ZERO.with_sign_of(a.div(b));
+    }
+    let floor = quotient.round_down();
+    if quotient.sub(floor) > T::from_f64(0.5) { floor.add(T::ONE) } else { floor }
+}
+
+/// The operations of a real type that [`floor_quotient`] needs beyond arithmetic.
+trait FloatOps: Real {
+    fn remainder(self, other: Self) -> Self;
+    fn round_down(self) -> Self;
+    fn with_sign_of(self, other: Self) -> Self;
+}
+
+macro_rules! float_ops {
+    ($($type:ty),*) => {$(
+        impl FloatOps for $type {
+            #[inline(always)]
+            fn remainder(self, other: $type) -> $type {
+                self % other
+            }
+            #[inline(always)]
+            fn round_down(self) -> $type {
+                self.floor()
+            }
+            #[inline(always)]
+            fn with_sign_of(self, other: $type) -> $type {
+                self.copysign(other)
+            }
+        }
+    )*};
+}
+
+float_ops!(f32, f64);
+
+/// out = -a
+pub fn neg(walk: &Loop<2>) -> Result<()> {
+    // 0 - a would turn -0 into 0, so floats have a loop of their own.
+    if walk.dtype(0).is_integral(true) {
+        return dispatch!(walk.dtype(0), "neg_cpu", integer, T => {
+            walk.map::<T, T>(|a| a.wrapping_neg());
+            Ok(())
+        });
+    }
+    dispatch!(walk.dtype(0), "neg_cpu", half float complex chalf, T => {
+        walk.map::<T, T>(|a| -a);
+        Ok(())
+    })
+}
+
+/// out = e^a
+pub fn exp(walk: &Loop<2>) -> Result<()> {
+    dispatch!(walk.dtype(0), "exp_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(Analytic::exp);
+        Ok(())
+    })
+}
+
+/// out = ln a
+pub fn log(walk: &Loop<2>) -> Result<()> {
+    dispatch!(walk.dtype(0), "log_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(Analytic::ln);
+        Ok(())
+    })
+}
+
+/// out = sqrt a
+pub fn sqrt(walk: &Loop<2>) -> Result<()> {
+    dispatch!(walk.dtype(0), "sqrt_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(Analytic::sqrt);
+        Ok(())
+    })
+}
+
+/// out = conj(a)
+pub fn conj(walk: &Loop<2>) -> Result<()> {
+    dispatch!(walk.dtype(0), "conj_cpu", complex chalf, T => {
+        walk.map::<T, T>(|a| a.conj());
+        Ok(())
+    })
+}
+
+/// The larger of two values; NaN wins.
+#[inline(always)]
+pub(crate) fn max_nan<T: Ordered>(a: T, b: T) -> T {
+    if a.is_nan() || a > b { a } else { b }
+}
+
+/// The smaller of two values; NaN wins.
+#[inline(always)]
+pub(crate) fn min_nan<T: Ordered>(a: T, b: T) -> T {
+    if a.is_nan() || a < b { a } else { b }
+}
+
+/// out = max(a, b)
+pub fn maximum(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.dtype(0), "maximum_cpu", integer half float bool, T => {
+        walk.map::<T, T, T>(max_nan);
+        Ok(())
+    })
+}
+
+/// out = min(a, b)
+pub fn minimum(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.dtype(0), "minimum_cpu", integer half float bool, T => {
+        walk.map::<T, T, T>(min_nan);
+        Ok(())
+    })
+}
+
+/// out = min(max(a, low), high); an absent bound does not bound, NaN stays NaN.
+pub fn clamp_scalar(walk: &Loop<2>, low: Option<Scalar>, high: Option<Scalar>) -> Result<()> {
+    dispatch!(walk.dtype(0), "clamp_scalar_cpu", integer half float, T => {
+        type W = <T as Number>::Wide;
+        match (low.map(W::from_scalar), high.map(W::from_scalar)) {
+            (Some(low), Some(high)) => walk.map::<T, T>(|a| {
+                let raised = if a < low { low } else { a };
+                if raised > high { high } else { raised }
+            }),
+            (Some(low), None) => walk.map::<T, T>(|a| if a < low { low } else { a }),
+            (None, Some(high)) => walk.map::<T, T>(|a| if a > high { high } else { a }),
+            (None, None) => walk.map::<T, T>(|a| a),
+        }
+        Ok(())
+    })
+}
+
+/// out = min(max(a, low), high), bound by bound.
+pub fn clamp(walk: &Loop<4>) -> Result<()> {
+    dispatch!(walk.dtype(0), "clamp_kernel_impl", integer half float, T => {
+        walk.map_raw::<T, T, T, T>(|a, low, high| {
+            T::narrow(min_nan(max_nan(a.widen(), low.widen()), high.widen()))
+        });
+        Ok(())
+    })
+}
+
+/// out = a where a > threshold, else `value`; NaN stays.
+pub fn threshold(walk: &Loop<2>, threshold: Scalar, value: Scalar) -> Result<()> {
+    dispatch!(walk.dtype(0), "threshold_cpu", integer half float, T => {
+        type W = <T as Number>::Wide;
+        let (threshold, value) = (W::from_scalar(threshold), W::from_scalar(value));
+        walk.map::<T, T>(|a| if a <= threshold { value } else { a });
+        Ok(())
+    })
+}
+
+/// out = 0 where x <= threshold, else grad: operands (out, grad, x).
+pub fn threshold_backward(walk: &Loop<3>, threshold: Scalar) -> Result<()> {
+    dispatch!(walk.dtype(0), "threshold_cpu", integer half float, T => {
+        type W = <T as Number>::Wide;
+        let threshold = W::from_scalar(threshold);
+        walk.map::<T, T, T>(|grad, x| if x <= threshold { W::ZERO } else { grad });
+        Ok(())
+    })
+}
+
+/// out = a where condition, else b: operands (out, condition: bool or uint8, a, b).
+pub fn select_where(walk: &Loop<4>) -> Result<()> {
+    let by_byte = walk.dtype(1) == DType::U8;
+    dispatch!(walk.dtype(0), "where_cpu", integer unsigned half float complex chalf bool, T => {
+        if by_byte {
+            walk.map_raw::<T, u8, T, T>(|condition, a, b| if condition != 0 { a } else { b });
+        } else {
+            walk.map_raw::<T, crate::Flag, T, T>(|condition, a, b| if condition.0 != 0 { a } else { b });
+        }
+        Ok(())
+    })
+}
+
+/// out = grad mask scale: operands (out, grad, mask: bool).
+pub fn mask_scale(walk: &Loop<3>, scale: f64) -> Result<()> {
+    dispatch!(walk.dtype(0), "masked_scale", half float complex, T => {
+        type W = <T as Number>::Wide;
+        let scale = W::from_f64(scale);
+        walk.map::<T, T, crate::Flag>(|grad, kept| if kept { grad.mul(scale) } else { grad.mul(W::ZERO) });
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floor_division_is_exact_near_integers() {
+        assert_eq!(floor_quotient(1.0f64, 0.1), 9.0);
+        assert_eq!(floor_quotient(-7.0f32, 2.0), -4.0);
+        assert_eq!(floor_quotient(7.0f32, -2.0), -4.0);
+        assert!(floor_quotient(0.0f32, 0.0).is_nan());
+    }
+
+    #[test]
+    fn extrema_propagate_nan_from_either_side() {
+        assert!(max_nan(f32::NAN, 1.0).is_nan());
+        assert!(max_nan(1.0, f32::NAN).is_nan());
+        assert!(min_nan(1.0, f32::NAN).is_nan());
+        assert_eq!(max_nan(1, 2), 2);
+    }
+}

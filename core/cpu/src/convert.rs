@@ -1,0 +1,224 @@
+//! Copies and casts between any two dtypes.
+//!
+//! Each pair has its own loop: nothing takes a detour that loses digits. Floating to integer truncates,
+//! through `i64` for the narrow types, as a C cast on the processors PyTorch runs on; complex to real
+//! drops the imaginary part; anything to `bool` is "differs from zero".
+
+use crate::array::Loop;
+use crate::number::Flag;
+use rushlight_base::{Complex32, Complex64, Complex128, Element, Result, bf16, f16};
+
+/// out = a, converted to the dtype of out.
+pub fn copy(walk: &Loop<2>) -> Result<()> {
+    dispatch!(walk.dtype(1), "copy_", integer unsigned half float complex chalf bool, A => to::<A>(walk))
+}
+
+fn to<A: Source>(walk: &Loop<2>) -> Result<()> {
+    if walk.dtype(0) == A::DTYPE {
+        walk.map_raw::<A, A>(|a| a);
+        return Ok(());
+    }
+    dispatch!(walk.dtype(0), "copy_", integer unsigned half float complex chalf bool, R => {
+        walk.map_raw::<R, A>(|a| R::cast(a));
+        Ok(())
+    })
+}
+
+/// An element as each kind of value that a cast may start from.
+pub(crate) trait Source: Element {
+    /// As a signed integer: truncated; `u64` keeps its bits.
+    fn to_i64(self) -> i64;
+    /// As `f32`, rounded once.
+    fn to_f32(self) -> f32;
+    /// As `f64`.
+    fn to_f64(self) -> f64;
+    /// Imaginary part, as `f64`; exact.
+    fn imaginary(self) -> f64;
+    /// Differs from zero?
+    fn truth(self) -> bool;
+}
+
+/// An element that any other can be cast to.
+pub(crate) trait Target: Element {
+    /// The cast.
+    fn cast<A: Source>(a: A) -> Self;
+}
+
+macro_rules! integer_cast {
+    ($($type:ty),*) => {$(
+        impl Source for $type {
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                self as i64
+            }
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn imaginary(self) -> f64 {
+                0.0
+            }
+            #[inline(always)]
+            fn truth(self) -> bool {
+                self != 0
+            }
+        }
+        impl Target for $type {
+            #[inline(always)]
+            fn cast<A: Source>(a: A) -> $type {
+                a.to_i64() as $type
+            }
+        }
+    )*};
+}
+
+integer_cast!(u8, i8, i16, i32, i64, u16, u32, u64);
+
+macro_rules! float_cast {
+    ($($type:ty: $to_f32:expr, $to_f64:expr, $cast:expr;)*) => {$(
+        impl Source for $type {
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                let wide: f64 = $to_f64(self);
+                wide as i64
+            }
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                $to_f32(self)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                $to_f64(self)
+            }
+            #[inline(always)]
+            fn imaginary(self) -> f64 {
+                0.0
+            }
+            #[inline(always)]
+            fn truth(self) -> bool {
+                let wide: f64 = $to_f64(self);
+                wide != 0.0
+            }
+        }
+        impl Target for $type {
+            #[inline(always)]
+            fn cast<A: Source>(a: A) -> $type {
+                $cast(a)
+            }
+        }
+    )*};
+}
+
+// A double goes to a half through float, as in PyTorch, whose halves are made from floats.
+float_cast! {
+    f16: f16::to_f32, f16::to_f64, |a: A| f16::from_f32(a.to_f32());
+    bf16: bf16::to_f32, bf16::to_f64, |a: A| bf16::from_f32(a.to_f32());
+    f32: |x: f32| x, f64::from, |a: A| a.to_f32();
+    f64: |x: f64| x as f32, |x: f64| x, |a: A| a.to_f64();
+}
+
+macro_rules! complex_cast {
+    ($($type:ty: $part:ty;)*) => {$(
+        impl Source for $type {
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                self.re.to_i64()
+            }
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self.re.to_f32()
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                Source::to_f64(self.re)
+            }
+            #[inline(always)]
+            fn imaginary(self) -> f64 {
+                Source::to_f64(self.im)
+            }
+            #[inline(always)]
+            fn truth(self) -> bool {
+                self.re.truth() || self.im.truth()
+            }
+        }
+        impl Target for $type {
+            #[inline(always)]
+            fn cast<A: Source>(a: A) -> $type {
+                <$type>::new(<$part>::cast(a), <$part>::cast(a.imaginary()))
+            }
+        }
+    )*};
+}
+
+complex_cast! {
+    Complex32: f16;
+    Complex64: f32;
+    Complex128: f64;
+}
+
+impl Source for Flag {
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        i64::from(self.0 != 0)
+    }
+    #[inline(always)]
+    fn to_f32(self) -> f32 {
+        f32::from(u8::from(self.0 != 0))
+    }
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(u8::from(self.0 != 0))
+    }
+    #[inline(always)]
+    fn imaginary(self) -> f64 {
+        0.0
+    }
+    #[inline(always)]
+    fn truth(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl Target for Flag {
+    #[inline(always)]
+    fn cast<A: Source>(a: A) -> Flag {
+        Flag(u8::from(a.truth()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Array;
+
+    fn cast<R: Element, A: Element>(values: &mut [A]) -> Vec<R> {
+        let mut out = vec![R::default(); values.len()];
+        let sizes = [values.len() as i64];
+        // SAFETY: both vectors hold `sizes[0]` elements.
+        let (to, from) = unsafe {
+            (
+                Array::new(out.as_mut_ptr().cast(), R::DTYPE, &sizes, &[1]),
+                Array::new(values.as_mut_ptr().cast(), A::DTYPE, &sizes, &[1]),
+            )
+        };
+        copy(&Loop::new([to, from]).unwrap()).unwrap();
+        out
+    }
+
+    #[test]
+    fn casts_truncate_wrap_and_keep_every_digit() {
+        assert_eq!(cast::<u8, f32>(&mut [-1.5, 300.7, 2.9]), [255, 44, 2]);
+        assert_eq!(cast::<i64, u64>(&mut [u64::MAX]), [-1]);
+        assert_eq!(cast::<i64, f64>(&mut [9007199254740993.0]), [9007199254740992]);
+        assert_eq!(cast::<i64, i64>(&mut [9007199254740993]), [9007199254740993]);
+        assert_eq!(cast::<Complex64, i32>(&mut [-3]), [Complex64::new(-3.0, 0.0)]);
+        assert_eq!(cast::<f32, Complex128>(&mut [Complex128::new(1.5, 7.0)]), [1.5]);
+        assert_eq!(cast::<bool, f32>(&mut [0.0, 0.25, f32::NAN]), [false, true, true]);
+        assert_eq!(cast::<f32, bf16>(&mut [bf16::from_f32(3.0)]), [3.0]);
+    }
+}

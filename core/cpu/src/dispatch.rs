@@ -1,0 +1,102 @@
+//! `dispatch!`: from a dtype at run time to an element type at compile time.
+
+use rushlight_base::{DType, Error, err};
+
+/// The error of a kernel that has no loop for `dtype`, in PyTorch's words.
+#[cold]
+pub(crate) fn unsupported(kernel: &str, dtype: DType) -> Error {
+    err!(NotImplemented, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
+}
+
+/// The element type that stands for a dtype name.
+macro_rules! element {
+    (U8) => {
+        u8
+    };
+    (I8) => {
+        i8
+    };
+    (I16) => {
+        i16
+    };
+    (I32) => {
+        i32
+    };
+    (I64) => {
+        i64
+    };
+    (U16) => {
+        u16
+    };
+    (U32) => {
+        u32
+    };
+    (U64) => {
+        u64
+    };
+    (F16) => {
+        rushlight_base::f16
+    };
+    (BF16) => {
+        rushlight_base::bf16
+    };
+    (F32) => {
+        f32
+    };
+    (F64) => {
+        f64
+    };
+    (C32) => {
+        rushlight_base::Complex32
+    };
+    (C64) => {
+        rushlight_base::Complex64
+    };
+    (C128) => {
+        rushlight_base::Complex128
+    };
+    (Bool) => {
+        crate::Flag
+    };
+}
+
+/// `dispatch!(dtype, "kernel_name", sets..., T => body)`: runs `body` (a `Result`) with `T` the element
+/// type of `dtype`, or fails with "not implemented for" if no set holds it.
+///
+/// Sets: `integer` (u8 to i64), `unsigned` (u16, u32, u64), `half`, `float`, `complex`, `chalf`, `bool`.
+macro_rules! dispatch {
+    ($dtype:expr, $kernel:expr, $($set:ident)+, $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($set)+] [], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [integer $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* U8 I8 I16 I32 I64], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [unsigned $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* U16 U32 U64], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [half $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* F16 BF16], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [float $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* F32 F64], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [complex $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* C64 C128], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [chalf $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* C32], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [bool $($rest:tt)*] [$($D:tt)*], $T:ident => $body:expr) => {
+        dispatch!(@sets $dtype, $kernel, [$($rest)*] [$($D)* Bool], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [] [$($D:tt)*], $T:ident => $body:expr) => {
+        match $dtype {
+            $(rushlight_base::DType::$D => {
+                type $T = element!($D);
+                $body
+            })*
+            #[allow(unreachable_patterns)]
+            other => Err(crate::dispatch::unsupported($kernel, other)),
+        }
+    };
+}

@@ -1,0 +1,29 @@
+//! The loops of the CPU kernels, over raw memory described by sizes and strides.
+//!
+//! [`Array`] is what a kernel is given: a pointer, a dtype, sizes and strides; making one is the only
+//! unsafe step, every function here is safe after it. [`Loop`] walks several arrays of one shape with a
+//! [`rushlight_base::plan::Plan`]. Kernels are written once over the element types of `number` and
+//! instantiated by `dispatch!`; half precision computes in `f32` inside the loop. This crate knows
+//! nothing of tensors, type promotion or broadcasting rules: `rushlight-tensor` calls it with inputs that
+//! already have the dtype the kernel computes in.
+
+#[macro_use]
+mod dispatch;
+mod array;
+mod number;
+
+pub mod arithmetic;
+pub mod compare;
+pub mod convert;
+pub mod extrema;
+pub mod fill;
+pub mod gemm;
+pub mod index;
+pub mod loss;
+pub mod optim;
+pub mod reduce;
+pub mod softmax;
+pub mod sort;
+
+pub use array::{Array, Loop};
+pub use number::Flag;
