@@ -7,6 +7,7 @@
 mod device;
 mod dtype;
 mod error;
+pub mod handles;
 mod hooks;
 pub mod memory;
 pub mod plan;
