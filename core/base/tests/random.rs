@@ -48,7 +48,7 @@ impl Golden<'_> {
             Dtype::F16 => words(data, |bytes| f16::from_le_bytes(bytes).to_f64()),
             Dtype::BF16 => words(data, |bytes| bf16::from_le_bytes(bytes).to_f64()),
             // Integers may not fit a double: a high and a low half, one after the other.
-            Dtype::I64 => words::<8, _>(data, |bytes| i64::from_le_bytes(bytes)).into_iter().flat_map(halves).collect(),
+            Dtype::I64 => words(data, i64::from_le_bytes).into_iter().flat_map(halves).collect(),
             Dtype::BOOL => data.iter().map(|&byte| byte.into()).collect(),
             other => panic!("dtype {other:?} is not expected in the file"),
         }

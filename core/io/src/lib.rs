@@ -1,0 +1,61 @@
+//! Model files: PyTorch's `.pt` archives and safetensors, in and out.
+//!
+//! A file is a list of [`Entry`]s, named tensors whose bytes are a [`Storage`](rushlight_base::Storage); the
+//! crates above make tensors of them without a copy. This crate knows nothing of tensors or modules. It reads
+//! bytes that others made: nothing in a file is executed, every length is checked against what the file holds
+//! before memory is taken, and each refusal is an error of kind `Io` that says what is wrong and where. Files
+//! are replaced whole or not at all.
+
+mod atomic;
+mod entry;
+pub mod pt;
+pub mod safetensors;
+
+pub use entry::Entry;
+
+use rushlight_base::{Result, ensure, err};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Loads the tensors of a `.pt` or safetensors file; the content tells which it is.
+pub fn load(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
+    let mut source = open(path.as_ref())?;
+    let mut magic = [0u8; 2];
+    let is_zip = source.read_exact(&mut magic).is_ok() && &magic == b"PK";
+    source.rewind()?;
+    let entries = if is_zip {
+        pt::read(source).map(|file| file.entries)
+    } else {
+        safetensors::read(source).map(|file| file.entries)
+    };
+    entries.map_err(|error| error.context(path.as_ref().display()))
+}
+
+/// Saves tensors as safetensors if the name of the file ends so, else as `.pt`.
+pub fn save(path: impl AsRef<Path>, entries: &[Entry]) -> Result<()> {
+    if path.as_ref().extension().is_some_and(|extension| extension == "safetensors") {
+        safetensors::save(path, entries, None)
+    } else {
+        pt::save(path, entries)
+    }
+}
+
+fn open(path: &Path) -> Result<BufReader<File>> {
+    File::open(path).map(BufReader::new).map_err(|error| err!(Io, "cannot open {}: {error}", path.display()))
+}
+
+/// Length of a source, which is left at its start.
+fn length_of(source: &mut impl Seek) -> Result<u64> {
+    let length = source.seek(SeekFrom::End(0))?;
+    source.rewind()?;
+    Ok(length)
+}
+
+/// An empty vector with room for `bytes`, of which the caller knows that the input holds them.
+fn reserve(bytes: usize) -> Result<Vec<u8>> {
+    let mut vector = Vec::new();
+    let reserved = vector.try_reserve_exact(bytes);
+    ensure!(reserved.is_ok(), OutOfMemory, "cannot allocate {bytes} bytes to read a file");
+    Ok(vector)
+}

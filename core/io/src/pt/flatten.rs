@@ -1,0 +1,140 @@
+//! From the object graph of a pickle to named leaves.
+//!
+//! Keys of nested dicts and indices of lists are joined by dots. A graph may share and nest its parts, so a
+//! small pickle can describe an endless tree: depth, visits and the length of all names are bounded by the
+//! size of the pickle that paid for them.
+
+use super::pickle::{Global, Graph, MAX_TENSORS, Node, TensorRef, Value};
+use rushlight_base::{Result, bail, ensure};
+use std::collections::HashSet;
+
+/// Containers inside containers.
+const MAX_DEPTH: usize = 64;
+/// A name longer than this is nobody's.
+const MAX_NAME: usize = 4096;
+/// Bytes of names that each byte of the pickle may bring forth.
+const NAME_FACTOR: usize = 64;
+
+/// A value beside the tensors of a checkpoint: an epoch, a learning rate.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leaf {
+    /// `None`
+    None,
+    /// `True` or `False`
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A string, or a dtype by its name.
+    Text(String),
+}
+
+/// The named leaves of a graph.
+#[derive(Debug)]
+pub(super) struct Leaves<'a> {
+    pub tensors: Vec<(String, TensorRef<'a>)>,
+    pub values: Vec<(String, Leaf)>,
+}
+
+/// Walks the graph of a pickle of `pickle_bytes` bytes.
+pub(super) fn flatten<'a>(graph: &Graph<'a>, pickle_bytes: usize) -> Result<Leaves<'a>> {
+    let mut walk = Walk {
+        graph,
+        path: String::new(),
+        visits_left: pickle_bytes,
+        name_bytes_left: pickle_bytes.saturating_mul(NAME_FACTOR),
+        leaves: Leaves { tensors: Vec::new(), values: Vec::new() },
+    };
+    walk.visit(graph.root, 0)?;
+    let leaves = walk.leaves;
+    let mut names = HashSet::with_capacity(leaves.tensors.len());
+    for (name, _) in &leaves.tensors {
+        ensure!(names.insert(name.as_str()), Io, "two tensors are called '{name}' once their keys are joined");
+    }
+    Ok(leaves)
+}
+
+struct Walk<'graph, 'a> {
+    graph: &'graph Graph<'a>,
+    path: String,
+    visits_left: usize,
+    name_bytes_left: usize,
+    leaves: Leaves<'a>,
+}
+
+impl<'a> Walk<'_, 'a> {
+    fn visit(&mut self, value: Value<'a>, depth: usize) -> Result<()> {
+        ensure!(self.visits_left > 0, Io, "data.pkl describes more values than it has bytes");
+        self.visits_left -= 1;
+        let graph = self.graph;
+        match value {
+            Value::None => self.leaf(Leaf::None),
+            Value::Bool(value) => self.leaf(Leaf::Bool(value)),
+            Value::Int(value) => self.leaf(Leaf::Int(value)),
+            Value::Float(value) => self.leaf(Leaf::Float(value)),
+            Value::Text(text) => {
+                // Text is paid for like a name: a shared one is copied each time it is met.
+                self.pay(text.len())?;
+                self.leaf(Leaf::Text(text.to_owned()))
+            }
+            Value::Global(Global::DType(dtype)) => self.leaf(Leaf::Text(format!("torch.{dtype}"))),
+            Value::Global(global) => bail!(Io, "{}: {global:?} stands where a value is expected", self.place()),
+            Value::Node(number) => match &graph.nodes[number] {
+                Node::Tensor(tensor) => {
+                    self.pay(self.path.len())?;
+                    ensure!(
+                        self.leaves.tensors.len() < MAX_TENSORS,
+                        Io,
+                        "data.pkl lists more than {MAX_TENSORS} tensors"
+                    );
+                    self.leaves.tensors.push((self.path.clone(), (**tensor).clone()));
+                    Ok(())
+                }
+                Node::Tuple(items) | Node::List(items) => {
+                    let keyed = items.iter().enumerate();
+                    self.children(keyed.map(|(index, item)| (Value::Int(index as i64), *item)), depth)
+                }
+                Node::Dict(items) => self.children(items.iter().copied(), depth),
+                Node::Storage(_) => bail!(Io, "{}: a storage without a tensor is not supported", self.place()),
+            },
+        }
+    }
+
+    fn children(&mut self, items: impl Iterator<Item = (Value<'a>, Value<'a>)>, depth: usize) -> Result<()> {
+        ensure!(depth < MAX_DEPTH, Io, "{}: containers are nested deeper than {MAX_DEPTH}", self.place());
+        let parent = self.path.len();
+        for (key, value) in items {
+            if depth > 0 {
+                self.path.push('.');
+            }
+            match key {
+                Value::Text(text) => {
+                    ensure!(parent + text.len() < MAX_NAME, Io, "a name of {} bytes is too long", parent + text.len());
+                    self.path.push_str(text);
+                }
+                Value::Int(index) => self.path.push_str(&index.to_string()),
+                other => bail!(Io, "{}: {other:?} is not supported as a key", self.place()),
+            }
+            self.visit(value, depth + 1)?;
+            self.path.truncate(parent);
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> Result<()> {
+        self.pay(self.path.len())?;
+        self.leaves.values.push((self.path.clone(), leaf));
+        Ok(())
+    }
+
+    fn pay(&mut self, bytes: usize) -> Result<()> {
+        ensure!(bytes <= self.name_bytes_left, Io, "data.pkl describes names far longer than itself");
+        self.name_bytes_left -= bytes;
+        Ok(())
+    }
+
+    fn place(&self) -> String {
+        if self.path.is_empty() { "the top level".to_owned() } else { format!("'{}'", self.path) }
+    }
+}

@@ -1,0 +1,34 @@
+//! PyTorch's `.pt` files (`torch.save`, `torch.load`): a zip archive with a pickle and raw storages.
+//!
+//! `pickle` reads the object graph without executing anything, `flatten` turns it into named leaves, `read`
+//! fetches the storages they refer to, `write` makes a file that `torch.load(path, weights_only=True)` reads
+//! as a state dict. Archives of PyTorch 1.6 (2020) and later, uncompressed, little-endian, as PyTorch writes
+//! them; the older formats are refused by name.
+
+mod flatten;
+mod pickle;
+mod read;
+mod write;
+
+pub use flatten::Leaf;
+pub use read::{Checkpoint, load, read};
+pub use write::{save, write};
+
+use rushlight_base::DType;
+
+/// Classes of typed storages in module `torch`. The unsigned dtypes above 8 bits have none: PyTorch names
+/// their dtype next to an untyped storage.
+const STORAGES: [(&str, DType); 12] = [
+    ("ByteStorage", DType::U8),
+    ("CharStorage", DType::I8),
+    ("ShortStorage", DType::I16),
+    ("IntStorage", DType::I32),
+    ("LongStorage", DType::I64),
+    ("HalfStorage", DType::F16),
+    ("FloatStorage", DType::F32),
+    ("DoubleStorage", DType::F64),
+    ("ComplexFloatStorage", DType::C64),
+    ("ComplexDoubleStorage", DType::C128),
+    ("BoolStorage", DType::Bool),
+    ("BFloat16Storage", DType::BF16),
+];

@@ -1,0 +1,185 @@
+//! Fetches the storages that the pickle of an archive refers to.
+
+use super::flatten::{Leaf, flatten};
+use super::pickle::{self, StorageRef, TensorRef};
+use crate::entry::{Entry, filled_storage, normalise_bools};
+use crate::{length_of, open, reserve};
+use rushlight_base::{DType, Result, Storage, ensure, err};
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Seek};
+use std::path::Path;
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+/// No state dict has a pickle of this size.
+const MAX_PICKLE: u64 = 64 << 20;
+
+/// What a `.pt` file holds, flattened.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// The tensors, in the order of the pickle. A file that is one tensor has one entry of empty name.
+    pub entries: Vec<Entry>,
+    /// What is not a tensor (epochs, learning rates of an optimizer's state), named in the same way.
+    pub values: Vec<(String, Leaf)>,
+}
+
+/// Reads a file.
+pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
+    read(open(path.as_ref())?).map_err(|error| error.context(path.as_ref().display()))
+}
+
+/// Reads from any source that can seek.
+pub fn read(mut source: impl Read + Seek) -> Result<Checkpoint> {
+    let length = length_of(&mut source)?;
+    let mut archive = Archive::open(source, length)?;
+    archive.check_byte_order()?;
+    let pickle = archive.record("data.pkl", MAX_PICKLE)?;
+    let leaves = flatten(&pickle::read(&pickle)?, pickle.len())?;
+
+    // The same storage may be viewed as bool by one tensor only: it is normalised if any does.
+    let bools: HashSet<&str> = leaves
+        .tensors
+        .iter()
+        .filter(|(_, tensor)| tensor.dtype == DType::Bool)
+        .map(|(_, tensor)| tensor.storage.key)
+        .collect();
+    let mut storages = HashMap::<&str, Storage>::new();
+    let mut entries = Vec::with_capacity(leaves.tensors.len());
+    for (name, tensor) in leaves.tensors {
+        let key = tensor.storage.key;
+        let storage = match storages.get(key) {
+            Some(storage) => storage.clone(),
+            None => {
+                let storage = archive
+                    .storage(key, bools.contains(key))
+                    .map_err(|error| error.context(format_args!("tensor '{name}'")))?;
+                storages.insert(key, storage.clone());
+                storage
+            }
+        };
+        entries.push(entry(name, tensor, storage)?);
+    }
+    Ok(Checkpoint { entries, values: leaves.values })
+}
+
+fn entry(name: String, tensor: TensorRef<'_>, storage: Storage) -> Result<Entry> {
+    check_numel(&tensor.storage, &storage).map_err(|error| error.context(format_args!("tensor '{name}'")))?;
+    let offset = usize::try_from(tensor.offset);
+    let entry = Entry {
+        offset: offset.map_err(|_| err!(Io, "tensor '{name}' has the offset {}", tensor.offset))?,
+        name,
+        dtype: tensor.dtype,
+        sizes: tensor.sizes,
+        strides: tensor.strides,
+        storage,
+        requires_grad: tensor.requires_grad,
+        conjugate: tensor.conjugate,
+        negative: tensor.negative,
+    };
+    entry.check()?;
+    Ok(entry)
+}
+
+/// Does the archive hold as many bytes as the pickle says?
+fn check_numel(described: &StorageRef<'_>, storage: &Storage) -> Result<()> {
+    let size = described.dtype.map_or(1, DType::size);
+    let bytes = usize::try_from(described.numel).ok().and_then(|numel| numel.checked_mul(size));
+    ensure!(
+        bytes.is_some_and(|bytes| bytes <= storage.bytes()),
+        Io,
+        "its storage is said to have {} elements of {size} bytes, but the archive holds {} bytes",
+        described.numel,
+        storage.bytes()
+    );
+    Ok(())
+}
+
+/// A zip file whose records lie in one directory.
+struct Archive<R> {
+    zip: ZipArchive<R>,
+    /// Name of the directory, with the slash.
+    root: String,
+    /// Bytes that may still be read: overlapping records must not make more of a file than it has.
+    budget: u64,
+}
+
+impl<R: Read + Seek> Archive<R> {
+    fn open(source: R, length: u64) -> Result<Archive<R>> {
+        let zip = ZipArchive::new(source).map_err(|error| {
+            err!(
+                Io,
+                "not a .pt file: {error} (files of PyTorch before 1.6, or of _use_new_zipfile_serialization=False, \
+                 are not zip archives: save them again)"
+            )
+        })?;
+        let root = zip.file_names_raw().find_map(|name| {
+            let directory = std::str::from_utf8(name).ok()?.strip_suffix("/data.pkl")?;
+            (!directory.contains('/')).then(|| format!("{directory}/"))
+        });
+        let root = root.ok_or_else(|| err!(Io, "not a .pt file: the archive has no record data.pkl"))?;
+        Ok(Archive { zip, root, budget: length })
+    }
+
+    /// Storages are read as they lie: only little-endian files are understood.
+    fn check_byte_order(&mut self) -> Result<()> {
+        if self.zip.index_for_name(&format!("{}byteorder", self.root)).is_none() {
+            return Ok(());
+        }
+        let order = self.record("byteorder", 16)?;
+        ensure!(order == b"little", Io, "byte order '{}' is not supported", order.escape_ascii());
+        Ok(())
+    }
+
+    /// A whole record, of at most `limit` bytes.
+    fn record(&mut self, name: &str, limit: u64) -> Result<Vec<u8>> {
+        self.with_record(name, |record, size| {
+            ensure!(size <= limit, Io, "{size} bytes are more than the {limit} that are read");
+            let mut bytes = reserve(size as usize)?;
+            record.take(size).read_to_end(&mut bytes)?;
+            ensure!(bytes.len() as u64 == size, Io, "{size} bytes are announced, but {} follow", bytes.len());
+            Ok(bytes)
+        })
+    }
+
+    /// The bytes of the storage called `key`.
+    fn storage(&mut self, key: &str, of_bools: bool) -> Result<Storage> {
+        self.with_record(&format!("data/{key}"), |record, size| {
+            filled_storage(size as usize, |bytes| {
+                record.read_exact(bytes)?;
+                // The checksum is compared where the record ends.
+                record.read_to_end(&mut Vec::new())?;
+                if of_bools {
+                    normalise_bools(bytes);
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Opens a record of the archive, with its size checked against what the file can hold.
+    fn with_record<T>(&mut self, name: &str, read: impl FnOnce(&mut dyn Read, u64) -> Result<T>) -> Result<T> {
+        let full = format!("{}{name}", self.root);
+        let budget = &mut self.budget;
+        let run = || {
+            let mut record = self.zip.by_name(&full).map_err(describe)?;
+            ensure!(
+                record.compression() == CompressionMethod::Stored,
+                Io,
+                "it is compressed, which torch.save never does"
+            );
+            let size = record.size();
+            ensure!(size == record.compressed_size(), Io, "its two sizes differ");
+            ensure!(size <= *budget, Io, "{size} bytes are more than the file has left ({budget})");
+            *budget -= size;
+            read(&mut record, size)
+        };
+        run().map_err(|error| error.context(format_args!("record '{}'", full.escape_debug())))
+    }
+}
+
+fn describe(error: ZipError) -> rushlight_base::Error {
+    match error {
+        ZipError::FileNotFound => err!(Io, "the archive does not have it"),
+        other => err!(Io, "{other}"),
+    }
+}

@@ -1,0 +1,140 @@
+//! Files that real PyTorch 2.7.1 wrote (tests/oracle/io_fixtures.py), read entry by entry.
+
+use rushlight_base::{DType, ErrorKind, bf16, f16};
+use rushlight_io::pt::{self, Checkpoint, Leaf};
+use rushlight_io::{Entry, safetensors};
+use std::path::PathBuf;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
+}
+
+fn checkpoint(name: &str) -> Checkpoint {
+    pt::load(data("io").join(name)).unwrap()
+}
+
+fn find<'a>(entries: &'a [Entry], name: &str) -> &'a Entry {
+    entries.iter().find(|entry| entry.name == name).unwrap_or_else(|| panic!("no entry '{name}'"))
+}
+
+fn floats(entry: &Entry) -> Vec<f32> {
+    assert_eq!(entry.dtype, DType::F32, "{entry:?}");
+    let bytes = entry.row_major().unwrap();
+    bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+fn names(entries: &[Entry]) -> Vec<&str> {
+    entries.iter().map(|entry| entry.name.as_str()).collect()
+}
+
+fn assert_is_the_model(entries: &[Entry]) {
+    assert_eq!(names(entries), ["0.weight", "0.bias", "2.weight", "2.bias"]);
+    assert_eq!(entries[0].sizes.as_slice(), [2, 3]);
+    assert_eq!(floats(&entries[0]), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(floats(&entries[1]), [10.0, 11.0]);
+    assert_eq!(floats(&entries[2]), [20.0, 21.0]);
+    assert_eq!(floats(&entries[3]), [30.0]);
+}
+
+#[test]
+fn a_state_dict_keeps_names_order_and_values() {
+    assert_is_the_model(&checkpoint("model.pt").entries);
+    assert_is_the_model(&checkpoint("protocol5.pt").entries);
+    assert_is_the_model(&rushlight_io::load(data("io/model.pt")).unwrap());
+}
+
+#[test]
+fn every_dtype_arrives() {
+    let entries = checkpoint("dtypes.pt").entries;
+    assert_eq!(entries.len(), DType::all().count());
+    for entry in &entries {
+        assert_eq!(entry.name, entry.dtype.name());
+        let expected: Vec<u8> = (0..4u8).flat_map(|value| bytes_of(entry.dtype, value)).collect();
+        assert_eq!(*entry.row_major().unwrap(), expected, "{entry:?}");
+    }
+}
+
+fn bytes_of(dtype: DType, value: u8) -> Vec<u8> {
+    match dtype {
+        DType::Bool => vec![u8::from(value != 0)],
+        DType::F16 => f16::from_f32(value.into()).to_le_bytes().to_vec(),
+        DType::BF16 => bf16::from_f32(value.into()).to_le_bytes().to_vec(),
+        DType::F32 => f32::from(value).to_le_bytes().to_vec(),
+        DType::F64 => f64::from(value).to_le_bytes().to_vec(),
+        complex if complex.is_complex() => {
+            [bytes_of(complex.to_real(), value), bytes_of(complex.to_real(), 0)].concat()
+        }
+        integer => {
+            let mut bytes = vec![0; integer.size()];
+            bytes[0] = value;
+            bytes
+        }
+    }
+}
+
+#[test]
+fn views_share_their_storage() {
+    let entries = checkpoint("views.pt").entries;
+    let base = find(&entries, "base");
+    for name in ["transposed", "row", "tied", "column"] {
+        assert!(find(&entries, name).storage.is(&base.storage), "{name}");
+    }
+    assert!(!find(&entries, "scalar").storage.is(&base.storage));
+    assert_eq!(floats(find(&entries, "transposed"))[..4], [0.0, 4.0, 8.0, 1.0]);
+    assert_eq!(floats(find(&entries, "row")), [4.0, 5.0, 6.0, 7.0]);
+    assert_eq!(floats(find(&entries, "column")), [2.0, 6.0, 10.0]);
+    assert_eq!(floats(find(&entries, "expanded")), [1.0; 3]);
+    assert_eq!(find(&entries, "empty").sizes.as_slice(), [0, 3]);
+    assert_eq!(floats(find(&entries, "scalar")), [7.0]);
+    assert!(find(&entries, "parameter").requires_grad && !base.requires_grad);
+    let conjugate = find(&entries, "conjugate");
+    assert!(conjugate.conjugate && !conjugate.negative);
+    assert!(conjugate.row_major().is_err());
+}
+
+#[test]
+fn a_training_checkpoint_is_flattened() {
+    let Checkpoint { entries, values } = checkpoint("checkpoint.pt");
+    assert_eq!(floats(find(&entries, "model.0.weight")).len(), 6);
+    assert_eq!(floats(find(&entries, "optimizer.state.0.step")), [1.0]);
+    assert_eq!(find(&entries, "optimizer.state.0.exp_avg").sizes.as_slice(), [2, 3]);
+    assert_eq!(floats(find(&entries, "history.1")), [0.5]);
+    let value = |name: &str| &values.iter().find(|value| value.0 == name).unwrap().1;
+    assert_eq!(*value("epoch"), Leaf::Int(3));
+    assert_eq!(*value("optimizer.param_groups.0.lr"), Leaf::Float(0.25));
+    assert_eq!(*value("optimizer.param_groups.0.amsgrad"), Leaf::Bool(false));
+    assert_eq!(*value("optimizer.param_groups.0.params.3"), Leaf::Int(3));
+    assert_eq!(*value("note"), Leaf::Text("résumé".into()));
+    assert_eq!(*value("best"), Leaf::None);
+    assert_eq!(*value("dtype"), Leaf::Text("torch.float32".into()));
+    assert_eq!(*value("shape.1"), Leaf::Int(3));
+    assert_eq!(*value("big"), Leaf::Int(1 << 40));
+    assert_eq!(*value("negative"), Leaf::Int(-5));
+}
+
+#[test]
+fn a_single_tensor_and_a_list_are_files_too() {
+    let single = checkpoint("single.pt").entries;
+    assert_eq!((names(&single), single[0].dtype), (vec![""], DType::I16));
+    assert_eq!(names(&checkpoint("list.pt").entries), ["0", "1"]);
+}
+
+#[test]
+fn files_that_are_no_tensors_say_what_they_are() {
+    let error = pt::load(data("io/whole_module.pt")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    assert!(error.message().contains("the file names 'torch.nn.modules.container.Sequential'"), "{error}");
+    let error = pt::load(data("io/legacy.pt")).unwrap_err();
+    assert!(error.message().contains("before 1.6"), "{error}");
+    let error = pt::load(data("io/absent.pt")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+}
+
+#[test]
+fn a_safetensors_file_of_pythons_is_read_whole() {
+    let file = safetensors::load(data("random.safetensors")).unwrap();
+    assert!(file.metadata["cases"].starts_with('['));
+    assert!(file.entries.len() > 2000);
+    let first = find(&file.entries, "0");
+    assert_eq!(floats(first), [0.496_256_6]);
+}

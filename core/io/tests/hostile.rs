@@ -1,0 +1,293 @@
+//! Bytes that mean harm: every one is refused with a reason, none makes a panic or a large allocation.
+//!
+//! All tests of this file run under an allocator that remembers the largest request, and each asserts that the
+//! request stayed in proportion to its input.
+
+use rushlight_base::memory::memory_stats;
+use rushlight_base::{DType, ErrorKind, Storage};
+use rushlight_io::{Entry, pt, safetensors};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{Cursor, Write};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+thread_local! {
+    /// The largest request of this thread.
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Watching;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Watching {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LARGEST.set(LARGEST.get().max(layout.size()));
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Watching = Watching;
+
+/// Runs `body` and fails if one allocation in it exceeded `limit` bytes.
+fn within<T>(limit: usize, body: impl FnOnce() -> T) -> T {
+    LARGEST.set(0);
+    let result = body();
+    let largest = LARGEST.get();
+    assert!(largest <= limit, "an allocation of {largest} bytes");
+    result
+}
+
+fn archive(records: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in records {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// The reason why an archive with this pickle is refused.
+fn refusal(pickle: &[u8]) -> String {
+    let file = archive(&[("a/data.pkl", pickle), ("a/data/0", &[0; 64])]);
+    let error = within(1 << 20, || pt::read(Cursor::new(file)).expect_err("accepted"));
+    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    error.message().to_owned()
+}
+
+fn assert_refused(pickle: &[u8], reason: &str) {
+    let actual = refusal(pickle);
+    assert!(actual.contains(reason), "{actual}");
+}
+
+/// A pickle of one tensor over record `data/0`, with the numbers given.
+fn tensor_pickle(class: &str, numel: &str, offset: &str, size: &str, stride: &str) -> Vec<u8> {
+    let long = |number: &str| {
+        let number: i64 = number.parse().unwrap();
+        [&[0x8au8, 8][..], &number.to_le_bytes()].concat()
+    };
+    [
+        b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\n",
+        class.as_bytes(),
+        b"\nX\x01\0\0\x000X\x03\0\0\0cpu",
+        &long(numel),
+        b"tQ",
+        &long(offset),
+        &long(size),
+        b"\x85",
+        &long(stride),
+        b"\x85\x89ccollections\nOrderedDict\n)RtR.",
+    ]
+    .concat()
+}
+
+#[test]
+fn calls_to_anything_else_are_named_and_refused() {
+    assert_refused(b"\x80\x02cos\nsystem\n(X\x02\0\0\0idtR.", "byte 2: the file names 'os.system'");
+    assert_refused(b"\x80\x02cposix\nsystem\n(X\x02\0\0\0idtR.", "'posix.system'");
+    assert_refused(b"\x80\x02cbuiltins\neval\n(X\x01\0\0\x001tR.", "'builtins.eval'");
+    assert_refused(b"\x80\x02c__builtin__\neval\n.", "'__builtin__.eval'");
+    assert_refused(b"\x80\x02ctorch\nload\n.", "'torch.load'");
+    assert_refused(b"\x80\x02ctorch.storage\n_load_from_bytes\n.", "'torch.storage._load_from_bytes'");
+    assert_refused(b"\x80\x04\x8c\x02os\x8c\x06system\x93.", "'os.system'");
+    assert_refused(b"\x80\x02(cos\nsystem\nX\x02\0\0\0ido.", "'os.system'");
+    assert_refused(b"\x80\x02(ios\nsystem\n.", "opcode 0x69");
+    assert_refused(b"\x80\x02c\x1b[2J\nx\n.", "\\u{1b}[2J.x");
+    // What may be named may not be called with anything.
+    assert_refused(b"\x80\x02ctorch\nFloatStorage\n)R.", "called with 0 unexpected arguments");
+    assert_refused(b"\x80\x02ccollections\nOrderedDict\n]\x85R.", "called with 1 unexpected arguments");
+    assert_refused(b"\x80\x02ccollections\nOrderedDict\n)\x81.", "opcode 0x81");
+    assert_refused(b"\x80\x02X\x01\0\0\0a)R.", "calls Text");
+    assert_refused(b"\x80\x02]}b.", "state of something that is no dict");
+}
+
+#[test]
+fn lengths_beyond_the_input_are_refused() {
+    assert_refused(b"\x80\x02X\xff\xff\xff\xffabc.", "4294967295 bytes are announced, but 4 are left");
+    assert_refused(b"\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xffabc.", "bytes are announced");
+    assert_refused(b"\x80\x02\x8a\xff\x01.", "bytes are announced");
+    assert_refused(b"\x80\x02\x8a\x09\x01\x01\x01\x01\x01\x01\x01\x01\x01.", "an integer of 9 bytes");
+    assert_refused(b"\x80\x02r\xff\xff\xff\xff.", "empty stack");
+    assert_refused(b"\x80\x02j\xff\xff\xff\xff.", "memo entry 4294967295 is not set");
+    assert_refused(b"\x80\x02X\x01\0\0\0\xff.", "not UTF-8");
+    assert_refused(b"\x80\x02cno end", "a line does not end");
+    assert_refused(b"\x80\x09.", "protocol 9");
+    assert_refused(b"", "1 bytes are announced, but 0 are left");
+    assert_refused(b".", "empty stack");
+    assert_refused(b"\x80\x02(\x85.", "shorter stack");
+    assert_refused(b"\x80\x02t.", "a mark that it has not set");
+    assert_refused(b"\x80\x02}(Nu.", "a key without a value");
+}
+
+#[test]
+fn tensors_beyond_their_storage_are_refused() {
+    let max = i64::MAX.to_string();
+    let good = archive(&[("a/data.pkl", &tensor_pickle("FloatStorage", "16", "0", "16", "1")), ("a/data/0", &[0; 64])]);
+    assert_eq!(pt::read(Cursor::new(good)).unwrap().entries[0].sizes.as_slice(), [16]);
+    assert_refused(&tensor_pickle("FloatStorage", "17", "0", "16", "1"), "the archive holds 64 bytes");
+    assert_refused(&tensor_pickle("FloatStorage", &max, "0", "16", "1"), "the archive holds 64 bytes");
+    assert_refused(&tensor_pickle("FloatStorage", "-1", "0", "16", "1"), "the archive holds 64 bytes");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "0", "17", "1"), "reach beyond the 16 elements");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "0", "9", "2"), "reach beyond");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "1", "16", "1"), "reach beyond");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "-1", "16", "1"), "the offset -1");
+    assert_refused(&tensor_pickle("FloatStorage", "16", &max, "16", "1"), "reach beyond");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "0", &max, "1"), "too many");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "0", "2", &max), "reach beyond");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "0", "2", "-1"), "a stride is negative");
+    assert_refused(&tensor_pickle("FloatStorage", "16", "0", "-2", "1"), "negative dimension");
+    assert_refused(&tensor_pickle("float32", "16", "0", "16", "1"), "does not describe a storage");
+}
+
+#[test]
+fn deep_and_endless_graphs_are_refused() {
+    // 100,000 lists, each in the one before.
+    let nested = [b"\x80\x02".as_slice(), &b"]".repeat(100_000), &b"a".repeat(99_999), b"."].concat();
+    let file = archive(&[("a/data.pkl", &nested)]);
+    let error = within(64 << 20, || pt::read(Cursor::new(file)).unwrap_err());
+    assert!(error.message().contains("nested deeper than 64"), "{error}");
+    // A list in itself.
+    assert_refused(b"\x80\x02]q\0h\0a.", "more values than it has bytes");
+    // A billion laughs: 30 lists, each holding the one before ten times.
+    let mut laughs = b"\x80\x02]q\0(NNNNNNNNNNe".to_vec();
+    for level in 1..30u8 {
+        laughs.extend([b']', b'q', level, b'(']);
+        laughs.extend([b'h', level - 1].repeat(10));
+        laughs.push(b'e');
+    }
+    laughs.push(b'.');
+    assert_refused(&laughs, "more values than it has bytes");
+    // One long text under many names.
+    let mut texts = b"\x80\x02]q\0X\0\x10\0\0".to_vec();
+    texts.extend(b"x".repeat(4096));
+    texts.extend(b"q\x01a(");
+    texts.extend(b"h\x01".repeat(2000));
+    texts.extend(b"e.");
+    assert_refused(&texts, "names far longer than itself");
+}
+
+#[test]
+fn archives_that_lie_about_their_records_are_refused() {
+    let pickle = tensor_pickle("FloatStorage", "16", "0", "16", "1");
+    let missing = archive(&[("a/data.pkl", &pickle)]);
+    let error = pt::read(Cursor::new(missing)).unwrap_err();
+    assert!(error.message().contains("record 'a/data/0': the archive does not have it"), "{error}");
+    let big_endian = archive(&[("a/data.pkl", &pickle), ("a/byteorder", b"big"), ("a/data/0", &[0; 64])]);
+    assert!(pt::read(Cursor::new(big_endian)).unwrap_err().message().contains("byte order 'big'"));
+    assert!(pt::read(Cursor::new(archive(&[]))).unwrap_err().message().contains("no record data.pkl"));
+    let mut damaged = archive(&[("a/data.pkl", &pickle), ("a/data/0", &[7; 64])]);
+    let at = damaged.windows(64).position(|window| window == [7; 64]).unwrap();
+    damaged[at] = 8;
+    assert!(pt::read(Cursor::new(damaged)).unwrap_err().message().contains("checksum"));
+}
+
+fn small_entries() -> Vec<Entry> {
+    let storage = Storage::allocate(8).unwrap();
+    // SAFETY: the storage is new and of this size.
+    unsafe { storage.data().write_bytes(1, 8) };
+    let entry = |name, dtype, sizes: &[i64]| Entry::contiguous(name, dtype, sizes, storage.clone()).unwrap();
+    vec![entry("w", DType::F32, &[2]), entry("b", DType::Bool, &[2, 4])]
+}
+
+fn small_pt() -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    pt::write(&mut file, &small_entries()).unwrap();
+    file.into_inner()
+}
+
+fn small_safetensors() -> Vec<u8> {
+    safetensors::to_bytes(&small_entries(), None).unwrap()
+}
+
+#[test]
+fn a_file_cut_anywhere_is_refused() {
+    let (pt_file, safetensors_file) = (small_pt(), small_safetensors());
+    within(1 << 20, || {
+        for end in 0..pt_file.len() {
+            assert!(pt::read(Cursor::new(&pt_file[..end])).is_err(), "cut at {end}");
+        }
+        for end in 0..safetensors_file.len() {
+            assert!(safetensors::read(Cursor::new(&safetensors_file[..end])).is_err(), "cut at {end}");
+        }
+    });
+}
+
+/// A small generator of its own, so that a failure can be repeated from its number.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % sides as u64) as usize
+    }
+
+    fn damage(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..=self.roll(6) {
+            if bytes.is_empty() {
+                return;
+            }
+            let at = self.roll(bytes.len());
+            match self.roll(5) {
+                0 => drop(bytes.remove(at)),
+                1 => bytes.insert(at, self.roll(256) as u8),
+                2 => bytes[at] = [0, 0xff, 0x7f, 0x80][self.roll(4)],
+                3 => bytes[at] ^= 1 << self.roll(8),
+                _ => bytes[at] = self.roll(256) as u8,
+            }
+        }
+    }
+}
+
+/// Reads `count` damaged copies; how many were read all the same.
+fn survive(original: &[u8], count: u64, read: impl Fn(Vec<u8>) -> bool) -> usize {
+    let damaged = |seed: u64| {
+        let mut bytes = original.to_vec();
+        Dice(0x9e37_79b9_7f4a_7c15 ^ seed).damage(&mut bytes);
+        bytes
+    };
+    let read = within(1 << 20, || (0..count).filter(|seed| read(damaged(*seed))).count());
+    // Storages come from an allocator of their own, with a record of its own.
+    assert!(memory_stats().peak < 1 << 20);
+    read
+}
+
+#[test]
+fn damaged_files_never_panic() {
+    let read_pt = |bytes| match pt::read(Cursor::new(bytes)) {
+        Ok(checkpoint) => checkpoint.entries.iter().all(|entry| entry.check().is_ok()),
+        Err(_) => false,
+    };
+    let read_safetensors = |bytes| safetensors::read(Cursor::new(bytes)).is_ok();
+    survive(&small_pt(), 6000, read_pt);
+    // Some damage only changes values or names: not every copy is refused.
+    let read = survive(&small_safetensors(), 6000, read_safetensors);
+    assert!(read > 50, "{read}");
+}
+
+#[test]
+fn damaged_pickles_in_sound_archives_never_panic() {
+    let read = |pickle: Vec<u8>| {
+        let file = archive(&[("a/data.pkl", &pickle), ("a/data/0", &[1; 256]), ("a/data/1", &[1; 256])]);
+        match pt::read(Cursor::new(file)) {
+            Ok(checkpoint) => checkpoint.entries.iter().all(|entry| entry.check().is_ok()),
+            Err(_) => false,
+        }
+    };
+    for name in ["model.pt", "views.pt", "checkpoint.pt", "protocol5.pt"] {
+        let path = format!("{}/../../tests/data/io/{name}", env!("CARGO_MANIFEST_DIR"));
+        let mut zip = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+        let root = zip.file_names().next().unwrap().unwrap().split('/').next().unwrap().to_owned();
+        let mut pickle = Vec::new();
+        std::io::copy(&mut zip.by_name(&format!("{root}/data.pkl")).unwrap(), &mut pickle).unwrap();
+        survive(&pickle, 3000, read);
+    }
+}
