@@ -1,0 +1,260 @@
+//! Every naming rule of every face, in one place.
+//!
+//! | form | Rust | C | C++ and Java |
+//! |---|---|---|---|
+//! | `mul.Tensor` | `ops::mul_tensor` | `rlt_tensor_mul_Tensor` | `mul` |
+//! | `mul_.Tensor` | `ops::mul_tensor_` | `rlt_tensor_mul_Tensor_` | `mul_` |
+//! | `mul.out` | `ops::mul_out` | `rlt_tensor_mul_out` | `mul_out` |
+//! | `_log_softmax` | `ops::_log_softmax` | `rlt_tensor__log_softmax` | `_log_softmax` |
+
+use crate::model::{Form, FormKind, Op};
+use rushlight_schema::Signature;
+
+/// `mul_` of `mul_.Tensor` without its underscore, and whether it had one.
+fn split(signature: &Signature) -> (&str, bool) {
+    match signature.name.strip_suffix('_') {
+        Some(base) => (base, true),
+        None => (&signature.name, false),
+    }
+}
+
+fn joined(signature: &Signature) -> String {
+    let (base, in_place) = split(signature);
+    let overload = if signature.overload.is_empty() { String::new() } else { format!("_{}", signature.overload) };
+    format!("{base}{overload}{}", if in_place { "_" } else { "" })
+}
+
+/// The name without in-place underscore and overload: what an operator's forms and overloads share (`mul`).
+pub fn base(signature: &Signature) -> &str {
+    split(signature).0
+}
+
+/// The function in `rushlight_tensor::ops`: `mul_tensor_`.
+pub fn rust_function(signature: &Signature) -> String {
+    rust_identifier(&joined(signature).to_lowercase())
+}
+
+/// The module of generated code that holds all forms of a base name: `mul`, `log_softmax` (of `_log_softmax` too), `where_`.
+pub fn rust_module(signature: &Signature) -> String {
+    rust_identifier(&base(signature).trim_start_matches('_').to_lowercase())
+}
+
+/// The `OpDef` static: `MUL_TENSOR_`.
+pub fn rust_static(signature: &Signature) -> String {
+    joined(signature).to_uppercase()
+}
+
+/// `name`, with an underscore if it is a keyword of Rust (`self_`, `where_`).
+pub fn rust_identifier(name: &str) -> String {
+    const KEYWORDS: [&str; 41] = [
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+        "else", "enum", "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
+        "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "try", "type",
+        "where", "while",
+    ];
+    escape(name, &KEYWORDS)
+}
+
+/// The C function: `rlt_tensor_mul_Tensor_`.
+pub fn c_function(signature: &Signature) -> String {
+    format!("rlt_tensor_{}", joined(signature))
+}
+
+/// `name`, with an underscore if it is a keyword of C99 or C++17 (C headers are read by both).
+pub fn c_identifier(name: &str) -> String {
+    const KEYWORDS: [&str; 60] = [
+        "alignas",
+        "alignof",
+        "and",
+        "asm",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "const",
+        "continue",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "not",
+        "operator",
+        "or",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "true",
+        "typedef",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+    ];
+    escape(name, &KEYWORDS)
+}
+
+/// The C++ function or method: `mul`, `mul_`, `mul_out`.
+pub fn cxx_function(form: &Form) -> String {
+    match form.kind {
+        FormKind::Out => format!("{}_out", form.signature.name),
+        FormKind::Functional | FormKind::InPlace => form.signature.name.clone(),
+    }
+}
+
+/// The Java method: torch's name in camel case is not used, Java programs read torch's documentation.
+pub fn java_method(form: &Form) -> String {
+    const KEYWORDS: [&str; 10] =
+        ["abstract", "default", "final", "native", "new", "package", "private", "switch", "this", "volatile"];
+    escape(&cxx_function(form), &KEYWORDS)
+}
+
+/// `name`, with an underscore if it is a keyword of Java.
+pub fn java_identifier(name: &str) -> String {
+    const KEYWORDS: [&str; 50] = [
+        "abstract",
+        "assert",
+        "boolean",
+        "break",
+        "byte",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extends",
+        "final",
+        "finally",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "implements",
+        "import",
+        "instanceof",
+        "int",
+        "interface",
+        "long",
+        "native",
+        "new",
+        "package",
+        "private",
+        "protected",
+        "public",
+        "return",
+        "short",
+        "static",
+        "strictfp",
+        "super",
+        "switch",
+        "synchronized",
+        "this",
+        "throw",
+        "throws",
+        "transient",
+        "try",
+        "void",
+        "volatile",
+        "while",
+    ];
+    escape(name, &KEYWORDS)
+}
+
+/// The name by which interpreters and `rlt_op_call` know a form: `aten::mul_`.
+pub fn qualified(signature: &Signature) -> String {
+    format!("aten::{}", signature.name)
+}
+
+/// `grad_fn`'s name as PyTorch numbers it: `MulBackward0` for the first differentiable overload of `mul`.
+pub fn node(op: &Op, number: usize) -> String {
+    let mut name: String = base(&op.primary().signature).split('_').map(capitalized).collect();
+    name.push_str("Backward");
+    format!("{name}{number}")
+}
+
+fn capitalized(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + characters.as_str())
+}
+
+fn escape(name: &str, keywords: &[&str]) -> String {
+    if keywords.contains(&name) { format!("{name}_") } else { name.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signature(name: &str) -> Signature {
+        format!("{name}() -> ()").parse().unwrap()
+    }
+
+    #[test]
+    fn names_follow_the_table() {
+        let cases = [
+            ("mul.Tensor", "mul_tensor", "MUL_TENSOR", "rlt_tensor_mul_Tensor", "mul"),
+            ("mul_.Tensor", "mul_tensor_", "MUL_TENSOR_", "rlt_tensor_mul_Tensor_", "mul"),
+            ("mul.out", "mul_out", "MUL_OUT", "rlt_tensor_mul_out", "mul"),
+            ("sum", "sum", "SUM", "rlt_tensor_sum", "sum"),
+            ("sum.dim_IntList", "sum_dim_intlist", "SUM_DIM_INTLIST", "rlt_tensor_sum_dim_IntList", "sum"),
+            ("uniform_", "uniform_", "UNIFORM_", "rlt_tensor_uniform_", "uniform"),
+            ("_log_softmax", "_log_softmax", "_LOG_SOFTMAX", "rlt_tensor__log_softmax", "log_softmax"),
+            ("where", "where_", "WHERE", "rlt_tensor_where", "where_"),
+            ("where.self", "where_self", "WHERE_SELF", "rlt_tensor_where_self", "where_"),
+        ];
+        for (name, function, constant, c, module) in cases {
+            let signature = signature(name);
+            assert_eq!(rust_function(&signature), function);
+            assert_eq!(rust_static(&signature), constant);
+            assert_eq!(c_function(&signature), c);
+            assert_eq!(rust_module(&signature), module);
+        }
+    }
+
+    #[test]
+    fn keywords_get_an_underscore() {
+        assert_eq!(rust_identifier("self"), "self_");
+        assert_eq!(rust_identifier("from"), "from");
+        assert_eq!(c_identifier("default"), "default_");
+        assert_eq!(java_identifier("long"), "long_");
+    }
+}

@@ -1,0 +1,260 @@
+//! The table of types: how each kind of argument is spelled in every face.
+
+use rushlight_schema::{BaseType, Type};
+
+/// The kinds of arguments that faces tell apart.
+#[allow(missing_docs, reason = "the names say it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Tensor,
+    TensorOptional,
+    TensorList,
+    Scalar,
+    ScalarOptional,
+    Int,
+    IntOptional,
+    IntList,
+    IntListOptional,
+    Float,
+    FloatOptional,
+    FloatList,
+    FloatListOptional,
+    Bool,
+    BoolOptional,
+    Str,
+    StrOptional,
+    DType,
+    DTypeOptional,
+    LayoutOptional,
+    Device,
+    DeviceOptional,
+    MemoryFormat,
+    MemoryFormatOptional,
+    GeneratorOptional,
+    /// dtype, layout, device and pin_memory together
+    Options,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Spelling {
+    /// Parameter of `ops::*`
+    pub rust: &'static str,
+    /// What a derivative keeps of a value that is no tensor
+    pub rust_owned: &'static str,
+    /// Accessor of `Args` for boxed calls
+    pub boxed: &'static str,
+    /// Parameter of the C function; a list is followed by its length
+    pub c: &'static str,
+    /// Parameter of the C++ function or method
+    pub cxx: &'static str,
+    /// Parameter of the Java method
+    pub java: &'static str,
+}
+
+impl Kind {
+    /// The kind of a schema type; `None` for those that no declaration may use (Dimname, Storage, ...).
+    pub fn of(ty: &Type) -> Option<Kind> {
+        let kind = match (ty.base, ty.list, ty.optional) {
+            (_, Some(list), _) if list.optional_elements => return None,
+            (BaseType::Tensor, None, false) => Kind::Tensor,
+            (BaseType::Tensor, None, true) => Kind::TensorOptional,
+            (BaseType::Tensor, Some(_), false) => Kind::TensorList,
+            (BaseType::Scalar, None, false) => Kind::Scalar,
+            (BaseType::Scalar, None, true) => Kind::ScalarOptional,
+            (BaseType::Int, None, false) => Kind::Int,
+            (BaseType::Int, None, true) => Kind::IntOptional,
+            (BaseType::Int, Some(_), false) => Kind::IntList,
+            (BaseType::Int, Some(_), true) => Kind::IntListOptional,
+            (BaseType::Float, None, false) => Kind::Float,
+            (BaseType::Float, None, true) => Kind::FloatOptional,
+            (BaseType::Float, Some(_), false) => Kind::FloatList,
+            (BaseType::Float, Some(_), true) => Kind::FloatListOptional,
+            (BaseType::Bool, None, false) => Kind::Bool,
+            (BaseType::Bool, None, true) => Kind::BoolOptional,
+            (BaseType::Str, None, false) => Kind::Str,
+            (BaseType::Str, None, true) => Kind::StrOptional,
+            (BaseType::ScalarType, None, false) => Kind::DType,
+            (BaseType::ScalarType, None, true) => Kind::DTypeOptional,
+            (BaseType::Layout, None, true) => Kind::LayoutOptional,
+            (BaseType::Device, None, false) => Kind::Device,
+            (BaseType::Device, None, true) => Kind::DeviceOptional,
+            (BaseType::MemoryFormat, None, false) => Kind::MemoryFormat,
+            (BaseType::MemoryFormat, None, true) => Kind::MemoryFormatOptional,
+            (BaseType::Generator, None, true) => Kind::GeneratorOptional,
+            _ => return None,
+        };
+        Some(kind)
+    }
+
+    /// May the value be None?
+    pub fn is_optional(self) -> bool {
+        self.spelling().rust.starts_with("Option<")
+    }
+
+    /// One tensor, perhaps one, or a list of them?
+    pub fn is_tensor(self) -> bool {
+        matches!(self, Kind::Tensor | Kind::TensorOptional | Kind::TensorList)
+    }
+
+    /// The row of the table.
+    pub fn spelling(self) -> Spelling {
+        let row = |rust, rust_owned, boxed, c, cxx, java| Spelling { rust, rust_owned, boxed, c, cxx, java };
+        match self {
+            Kind::Tensor => row("&Tensor", "Saved", "tensor", "const rlt_tensor*", "const Tensor&", "Tensor"),
+            Kind::TensorOptional => row(
+                "Option<&Tensor>",
+                "Saved",
+                "tensor_opt",
+                "const rlt_tensor*",
+                "const std::optional<Tensor>&",
+                "@Nullable Tensor",
+            ),
+            Kind::TensorList => {
+                row("&[&Tensor]", "Vec<Saved>", "tensors", "const rlt_tensor* const*", "TensorList", "Tensor[]")
+            }
+            Kind::Scalar => row("Scalar", "Scalar", "scalar", "const rlt_scalar*", "const Scalar&", "Scalar"),
+            Kind::ScalarOptional => row(
+                "Option<Scalar>",
+                "Option<Scalar>",
+                "scalar_opt",
+                "const rlt_scalar*",
+                "const std::optional<Scalar>&",
+                "@Nullable Scalar",
+            ),
+            Kind::Int => row("i64", "i64", "int", "int64_t", "int64_t", "long"),
+            Kind::IntOptional => row(
+                "Option<i64>",
+                "Option<i64>",
+                "int_opt",
+                "const int64_t*",
+                "std::optional<int64_t>",
+                "@Nullable Long",
+            ),
+            Kind::IntList => row("&[i64]", "DimVec", "ints", "const int64_t*", "IntArrayRef", "long[]"),
+            Kind::IntListOptional => row(
+                "Option<&[i64]>",
+                "Option<DimVec>",
+                "ints_opt",
+                "const int64_t*",
+                "OptionalIntArrayRef",
+                "@Nullable long[]",
+            ),
+            Kind::Float => row("f64", "f64", "float", "double", "double", "double"),
+            Kind::FloatOptional => row(
+                "Option<f64>",
+                "Option<f64>",
+                "float_opt",
+                "const double*",
+                "std::optional<double>",
+                "@Nullable Double",
+            ),
+            Kind::FloatList => row("&[f64]", "Vec<f64>", "floats", "const double*", "ArrayRef<double>", "double[]"),
+            Kind::FloatListOptional => row(
+                "Option<&[f64]>",
+                "Option<Vec<f64>>",
+                "floats_opt",
+                "const double*",
+                "std::optional<ArrayRef<double>>",
+                "@Nullable double[]",
+            ),
+            Kind::Bool => row("bool", "bool", "bool", "int32_t", "bool", "boolean"),
+            Kind::BoolOptional => row(
+                "Option<bool>",
+                "Option<bool>",
+                "bool_opt",
+                "const int32_t*",
+                "std::optional<bool>",
+                "@Nullable Boolean",
+            ),
+            Kind::Str => row("&str", "String", "str", "const char*", "std::string_view", "String"),
+            Kind::StrOptional => row(
+                "Option<&str>",
+                "Option<String>",
+                "str_opt",
+                "const char*",
+                "std::optional<std::string_view>",
+                "@Nullable String",
+            ),
+            Kind::DType => row("DType", "DType", "dtype", "int32_t", "ScalarType", "DType"),
+            Kind::DTypeOptional => row(
+                "Option<DType>",
+                "Option<DType>",
+                "dtype_opt",
+                "const int32_t*",
+                "std::optional<ScalarType>",
+                "@Nullable DType",
+            ),
+            Kind::LayoutOptional => row(
+                "Option<Layout>",
+                "Option<Layout>",
+                "layout_opt",
+                "const int32_t*",
+                "std::optional<Layout>",
+                "@Nullable Layout",
+            ),
+            Kind::Device => row("Device", "Device", "device", "const rlt_device*", "Device", "Device"),
+            Kind::DeviceOptional => row(
+                "Option<Device>",
+                "Option<Device>",
+                "device_opt",
+                "const rlt_device*",
+                "std::optional<Device>",
+                "@Nullable Device",
+            ),
+            Kind::MemoryFormat => {
+                row("MemoryFormat", "MemoryFormat", "memory_format", "int32_t", "MemoryFormat", "MemoryFormat")
+            }
+            Kind::MemoryFormatOptional => row(
+                "Option<MemoryFormat>",
+                "Option<MemoryFormat>",
+                "memory_format_opt",
+                "const int32_t*",
+                "std::optional<MemoryFormat>",
+                "@Nullable MemoryFormat",
+            ),
+            Kind::GeneratorOptional => row(
+                "Option<&Generator>",
+                "Option<Generator>",
+                "generator_opt",
+                "const rlt_generator*",
+                "std::optional<Generator>",
+                "@Nullable Generator",
+            ),
+            Kind::Options => {
+                row("Options", "Options", "options", "const rlt_tensor_options*", "TensorOptions", "TensorOptions")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_schema::Signature;
+
+    fn kind(ty: &str) -> Option<Kind> {
+        let signature: Signature = format!("f({ty} x) -> ()").parse().unwrap();
+        Kind::of(&signature.arguments[0].ty)
+    }
+
+    #[test]
+    fn schema_types_have_kinds() {
+        assert_eq!(kind("Tensor(a!)"), Some(Kind::Tensor));
+        assert_eq!(kind("Tensor(a!)[]"), Some(Kind::TensorList));
+        assert_eq!(kind("int[1]?"), Some(Kind::IntListOptional));
+        assert_eq!(kind("SymInt?"), Some(Kind::IntOptional));
+        assert_eq!(kind("Tensor?[]"), None);
+        assert_eq!(kind("Dimname"), None);
+    }
+
+    #[test]
+    fn optional_kinds_are_optional_everywhere() {
+        for ty in ["Tensor?", "Scalar?", "int?", "int[]?", "float?", "bool?", "str?", "ScalarType?", "Device?"] {
+            let kind = kind(ty).unwrap();
+            assert!(kind.is_optional(), "{ty}");
+            assert!(kind.spelling().java.starts_with("@Nullable"), "{ty}");
+        }
+        assert!(!Kind::IntList.is_optional() && !Kind::Options.is_optional());
+    }
+}
