@@ -97,6 +97,18 @@ impl Error {
         &self.0.message
     }
 
+    /// The same error with a second line that names the operator it came from. The innermost operator stays: an
+    /// error that has such a line already is left as it is.
+    #[cold]
+    pub fn in_operator(mut self, operator: &str) -> Error {
+        const MARK: &str = "\n  in operator ";
+        if !self.0.message.contains(MARK) {
+            self.0.message.push_str(MARK);
+            self.0.message.push_str(operator);
+        }
+        self
+    }
+
     /// The same error with `context` put before its text, as in `add.Tensor: ...`.
     #[cold]
     pub fn context(mut self, context: impl fmt::Display) -> Error {

@@ -1,0 +1,57 @@
+//! What stands at the leaves: gradients add up in `grad`.
+
+use super::modes::is_grad_enabled;
+use super::node::{Backward, BackwardCall, Gradients};
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{MemoryFormat, Result};
+
+/// Adds the gradient that arrives to the leaf's `grad`.
+pub(super) struct Accumulate {
+    leaf: Tensor,
+}
+
+impl Accumulate {
+    pub(super) fn new(leaf: Tensor) -> Accumulate {
+        Accumulate { leaf }
+    }
+}
+
+impl Backward for Accumulate {
+    fn name(&self) -> &str {
+        "torch::autograd::AccumulateGrad"
+    }
+
+    fn saves(&self) -> bool {
+        false
+    }
+
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+        let Some(grad) = call.grad(0) else { return Ok(call.undefined()) };
+        let mut grad = grad.tensor()?.clone();
+        for hook in self.leaf.autograd_meta_or_new().leaf_hooks() {
+            grad = hook(&grad)?.unwrap_or(grad);
+        }
+        self.leaf.update_grad(|before| match before {
+            None => first(grad),
+            // A graph of the gradient itself is wanted: the old one must stay as it was.
+            Some(before) if is_grad_enabled() => ops::add_tensor(&before, &grad, 1.into()),
+            Some(before) => {
+                ops::add_tensor_(&before, &grad, 1.into())?;
+                Ok(before)
+            }
+        })?;
+        Ok(call.undefined())
+    }
+}
+
+/// The first gradient becomes `grad` itself if nobody else can see it, else a copy of it.
+fn first(grad: Tensor) -> Result<Tensor> {
+    if is_grad_enabled() {
+        return ops::clone(&grad, None);
+    }
+    let dense = grad.dense()?;
+    // The engine's slot, this reference, and the snapshot's share of the storage are all there is.
+    let alone = grad.use_count() <= 3 && dense.storage.use_count() <= 2 && grad.is_contiguous(MemoryFormat::Contiguous);
+    if alone { Ok(grad.alias()) } else { ops::clone(&grad.alias(), Some(MemoryFormat::Contiguous)) }
+}

@@ -1,0 +1,304 @@
+//! The walk over the graph: nodes run when all gradients that will reach them have, later calls first.
+//!
+//! Dependency counts decide readiness; sequence numbers only break ties. Everything is a loop: chains of a
+//! million nodes do not use the stack. A pass belongs to the thread that asked for it, and a derivative may start
+//! another one. Concurrent passes meet only at the leaves, which lock.
+
+use super::expr::Expr;
+use super::modes::{GradModeGuard, is_anomaly_enabled};
+use super::node::{BackwardCall, Edge, Node, TensorMeta};
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, SmallVec, bail, ensure, format_sizes, runtime};
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+
+/// What a pass is to do.
+pub(super) struct Pass<'a> {
+    /// Where it starts, with the gradients there.
+    pub roots: Vec<(Edge, Tensor)>,
+    /// Stop at these edges and return what arrives (`grad`); without them leaves accumulate.
+    pub captures: Option<&'a [Edge]>,
+    /// Accumulate at the captured leaves as well (`backward(inputs=...)`).
+    pub accumulate_captured: bool,
+    /// Keep what nodes saved.
+    pub retain_graph: bool,
+    /// Record the pass itself.
+    pub create_graph: bool,
+}
+
+type Key = *const Node;
+
+fn key(node: &Arc<Node>) -> Key {
+    Arc::as_ptr(node)
+}
+
+/// A node that will run, while the pass is under way.
+struct Task {
+    node: Arc<Node>,
+    /// Edges from nodes that have yet to run.
+    dependencies: usize,
+    grads: SmallVec<[Option<Tensor>; 1]>,
+    /// Does any captured edge lie behind it (or is nothing captured)?
+    needed: bool,
+}
+
+/// A place in the queue of nodes that are ready: later calls first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Ready(u64, usize);
+
+struct Walk<'a> {
+    tasks: Vec<Task>,
+    index: HashMap<Key, usize>,
+    ready: BinaryHeap<Ready>,
+    captures: HashMap<(usize, u32), SmallVec<[usize; 1]>>,
+    captured: Vec<Option<Tensor>>,
+    pass: &'a Pass<'a>,
+}
+
+/// Run a pass. Returns what arrived at the captured edges, in their order.
+pub(super) fn run(pass: &Pass<'_>) -> Result<Vec<Option<Tensor>>> {
+    let mut walk = Walk {
+        tasks: Vec::new(),
+        index: HashMap::new(),
+        ready: BinaryHeap::new(),
+        captures: HashMap::new(),
+        captured: vec![None; pass.captures.map_or(0, <[Edge]>::len)],
+        pass,
+    };
+    walk.discover();
+    walk.mark_needed();
+    let _mode = GradModeGuard::new(pass.create_graph);
+    walk.start()?;
+    while let Some(Ready(_, index)) = walk.ready.pop() {
+        runtime::check_cancelled()?;
+        walk.run_node(index)?;
+    }
+    Ok(walk.captured)
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, node: &Arc<Node>) -> (usize, bool) {
+        if let Some(&index) = self.index.get(&key(node)) {
+            return (index, false);
+        }
+        let index = self.tasks.len();
+        let grads = SmallVec::from_elem(None, node.outputs().len());
+        self.tasks.push(Task { node: node.clone(), dependencies: 0, grads, needed: true });
+        self.index.insert(key(node), index);
+        (index, true)
+    }
+
+    /// Find every node that can be reached, and count the edges into each.
+    fn discover(&mut self) {
+        let mut stack = Vec::new();
+        for (edge, _) in &self.pass.roots {
+            let (index, new) = self.enter(&edge.node);
+            if new {
+                stack.push(index);
+            }
+        }
+        while let Some(index) = stack.pop() {
+            let node = self.tasks[index].node.clone();
+            for edge in node.next_edges().iter().flatten() {
+                let (next, new) = self.enter(&edge.node);
+                self.tasks[next].dependencies += 1;
+                if new {
+                    stack.push(next);
+                }
+            }
+        }
+    }
+
+    /// With captures, only nodes on the way to one of them need to run.
+    fn mark_needed(&mut self) {
+        let Some(captures) = self.pass.captures else { return };
+        self.tasks.iter_mut().for_each(|task| task.needed = false);
+        for (position, edge) in captures.iter().enumerate() {
+            if let Some(&index) = self.index.get(&key(&edge.node)) {
+                self.captures.entry((index, edge.output)).or_default().push(position);
+            }
+        }
+        // In an order in which a node comes after everything behind it, one look at each node is enough.
+        for index in self.from_the_leaves() {
+            let node = &self.tasks[index].node;
+            let needed = node.next_edges().iter().flatten().any(|edge| {
+                let next = self.index[&key(&edge.node)];
+                self.tasks[next].needed || self.captures.contains_key(&(next, edge.output))
+            });
+            self.tasks[index].needed = needed;
+        }
+    }
+
+    /// All nodes, each after those its edges lead to.
+    fn from_the_leaves(&self) -> Vec<usize> {
+        let mut remaining: Vec<usize> = self.tasks.iter().map(|task| task.dependencies).collect();
+        let mut order: Vec<usize> = (0..self.tasks.len()).filter(|index| remaining[*index] == 0).collect();
+        let mut done = 0;
+        while done < order.len() {
+            let node = &self.tasks[order[done]].node;
+            done += 1;
+            for edge in node.next_edges().iter().flatten() {
+                let next = self.index[&key(&edge.node)];
+                remaining[next] -= 1;
+                if remaining[next] == 0 {
+                    order.push(next);
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    fn start(&mut self) -> Result<()> {
+        for (edge, grad) in &self.pass.roots {
+            let index = self.index[&key(&edge.node)];
+            add(&mut self.tasks[index].grads, edge.output, grad.clone())?;
+        }
+        let ready = self.tasks.iter().enumerate().filter(|(_, task)| task.dependencies == 0);
+        self.ready = ready.map(|(index, task)| Ready(task.node.sequence(), index)).collect();
+        Ok(())
+    }
+
+    fn run_node(&mut self, index: usize) -> Result<()> {
+        let node = self.tasks[index].node.clone();
+        let mut grads = std::mem::take(&mut self.tasks[index].grads);
+        call_hooks(&node, &mut grads)?;
+        let captured = self.capture(index, &grads);
+        let runs =
+            self.tasks[index].needed || (captured && self.pass.accumulate_captured && node.next_edges().is_empty());
+        let inputs =
+            if runs && grads.iter().any(Option::is_some) { self.evaluate(&node, grads)? } else { SmallVec::new() };
+        self.deliver(&node, inputs)
+    }
+
+    fn capture(&mut self, index: usize, grads: &[Option<Tensor>]) -> bool {
+        if self.captures.is_empty() {
+            return false;
+        }
+        let mut any = false;
+        for (output, grad) in grads.iter().enumerate() {
+            if let Some(positions) = self.captures.get(&(index, output as u32)) {
+                any = true;
+                positions.iter().for_each(|&position| self.captured[position] = grad.clone());
+            }
+        }
+        any
+    }
+
+    fn evaluate(
+        &self,
+        node: &Arc<Node>,
+        grads: SmallVec<[Option<Tensor>; 1]>,
+    ) -> Result<SmallVec<[Option<Tensor>; 2]>> {
+        let body = node.body()?;
+        let grads: SmallVec<[Option<Expr>; 1]> = grads.into_iter().map(|grad| grad.map(Expr::from)).collect();
+        let needs = node.next_edges().iter().map(|edge| edge.as_ref().is_some_and(|edge| self.wants(edge))).collect();
+        let call = BackwardCall { node, grads: &grads, needs };
+        let mut inputs = body.backward(&call)?.0;
+        for (position, (grad, edge)) in inputs.iter_mut().zip(node.next_edges()).enumerate() {
+            let (Some(found), Some(edge)) = (grad.take(), edge) else { continue };
+            let meta = &edge.node.outputs()[edge.output as usize];
+            let fitted =
+                fit(found, meta, || format!("Function {} returned an invalid gradient", node.name()), position)?;
+            check_anomaly(node, &fitted, position)?;
+            *grad = Some(fitted);
+        }
+        if !self.pass.retain_graph {
+            node.release();
+        }
+        Ok(inputs)
+    }
+
+    fn wants(&self, edge: &Edge) -> bool {
+        let next = self.index[&key(&edge.node)];
+        self.tasks[next].needed || self.captures.contains_key(&(next, edge.output))
+    }
+
+    fn deliver(&mut self, node: &Arc<Node>, inputs: SmallVec<[Option<Tensor>; 2]>) -> Result<()> {
+        let mut inputs = inputs.into_iter();
+        for edge in node.next_edges() {
+            let grad = inputs.next().flatten();
+            let Some(edge) = edge else { continue };
+            let next = self.index[&key(&edge.node)];
+            let task = &mut self.tasks[next];
+            if let Some(grad) = grad {
+                add(&mut task.grads, edge.output, grad)?;
+            }
+            task.dependencies -= 1;
+            if task.dependencies == 0 {
+                self.ready.push(Ready(task.node.sequence(), next));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add(grads: &mut [Option<Tensor>], output: u32, grad: Tensor) -> Result<()> {
+    let Some(slot) = grads.get_mut(output as usize) else {
+        bail!(Internal, "a gradient for output {output} of a node with {} outputs", grads.len())
+    };
+    *slot = Some(match slot.take() {
+        None => grad,
+        Some(before) => ops::add_tensor(&before, &grad, 1.into())?,
+    });
+    Ok(())
+}
+
+fn call_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
+    for (output, slot) in grads.iter_mut().enumerate() {
+        for hook in node.hooks_of(output as u32) {
+            let Some(grad) = slot.take() else { break };
+            *slot = Some(hook(&grad)?.unwrap_or(grad));
+        }
+    }
+    Ok(())
+}
+
+/// Bring a gradient to the shape and dtype of the tensor it belongs to: sum what was broadcast, drop the imaginary
+/// part of a real tensor's gradient, cast. A shape that does not fit is an error, which `what` begins.
+pub(super) fn fit(grad: Tensor, meta: &TensorMeta, what: impl Fn() -> String, position: usize) -> Result<Tensor> {
+    let sizes = grad.sizes();
+    let grad = if *sizes == *meta.sizes() {
+        grad
+    } else {
+        ensure!(
+            expands_to(meta.sizes(), &sizes),
+            Runtime,
+            "{} at index {position} - got {} but expected shape compatible with {}",
+            what(),
+            format_sizes(&sizes),
+            format_sizes(meta.sizes())
+        );
+        sum_to(&grad, &sizes, meta.sizes())?
+    };
+    let dtype = grad.dtype();
+    if dtype == meta.dtype() {
+        return Ok(grad);
+    }
+    let grad = if dtype.is_complex() && !meta.dtype().is_complex() { ops::real(&grad)? } else { grad };
+    if grad.dtype() == meta.dtype() { Ok(grad) } else { ops::to_dtype(&grad, meta.dtype(), false, false, None) }
+}
+
+/// Can a tensor of sizes `small` be broadcast to `large`?
+fn expands_to(small: &[i64], large: &[i64]) -> bool {
+    small.len() <= large.len() && small.iter().rev().zip(large.iter().rev()).all(|(s, l)| s == l || *s == 1)
+}
+
+/// The inverse of broadcasting: sum over the dimensions that were added or stretched.
+fn sum_to(grad: &Tensor, large: &[i64], small: &[i64]) -> Result<Tensor> {
+    let leading = large.len() - small.len();
+    let stretched = |dim: &usize| *dim < leading || (small[dim - leading] == 1 && large[*dim] != 1);
+    let dims: Vec<i64> = (0..large.len()).filter(stretched).map(|dim| dim as i64).collect();
+    let summed = if dims.is_empty() { grad.clone() } else { ops::sum_dim_intlist(grad, Some(&dims), true, None)? };
+    if leading == 0 { Ok(summed) } else { ops::view(&summed, small) }
+}
+
+fn check_anomaly(node: &Arc<Node>, grad: &Tensor, position: usize) -> Result<()> {
+    if !is_anomaly_enabled() || grad.numel() == 0 || grad.keys().intersects(crate::keys::KeySet::META) {
+        return Ok(());
+    }
+    let nan = ops::max(&ops::ne_tensor(grad, grad)?)?.item()?.to_bool();
+    ensure!(!nan, Runtime, "Function '{}' returned nan values in its {position}th output.", node.name());
+    Ok(())
+}

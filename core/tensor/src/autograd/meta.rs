@@ -1,0 +1,294 @@
+//! What autograd knows of a tensor, and the tensor's methods that ask for it.
+
+use super::accumulate::Accumulate;
+use super::node::{Edge, Edges, Node, OutputHook, TensorMeta, drop_later, unique_id};
+use super::view::ViewInfo;
+use crate::keys::KeySet;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, bail, ensure, format_sizes, smallvec};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+/// Sees a gradient on its way, and may put another one in its place.
+pub type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
+
+/// Names a hook, for removing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HookId(pub u64);
+
+const REQUIRES_GRAD: u8 = 1;
+const HAS_GRAD_FN: u8 = 2;
+
+/// The autograd metadata of a tensor: made when it first needs a gradient, or is a tracked view.
+#[derive(Default)]
+pub struct AutogradMeta {
+    /// Copies of what `state` holds, so that the common questions need no lock.
+    flags: AtomicU8,
+    state: Mutex<State>,
+    view: OnceLock<ViewInfo>,
+}
+
+#[derive(Default)]
+struct State {
+    grad: Option<Tensor>,
+    grad_fn: Option<Edge>,
+    accumulator: Weak<Node>,
+    hooks: Vec<(u64, TensorHook)>,
+    retains_grad: bool,
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if let Some(edge) = self.grad_fn.take() {
+            drop_later(edge.node);
+        }
+    }
+}
+
+impl AutogradMeta {
+    pub(super) fn with_grad_fn(edge: Edge) -> AutogradMeta {
+        let mut meta = AutogradMeta::default();
+        *meta.flags.get_mut() = HAS_GRAD_FN;
+        meta.state.get_mut().unwrap_or_else(PoisonError::into_inner).grad_fn = Some(edge);
+        meta
+    }
+
+    pub(super) fn with_view(view: ViewInfo) -> AutogradMeta {
+        AutogradMeta { view: OnceLock::from(view), ..AutogradMeta::default() }
+    }
+
+    pub(super) fn view(&self) -> Option<&ViewInfo> {
+        self.view.get()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags.load(Ordering::Acquire) & flag != 0
+    }
+
+    pub(super) fn stored_grad_fn(&self) -> Option<Edge> {
+        if self.has(HAS_GRAD_FN) { self.state().grad_fn.clone() } else { None }
+    }
+
+    pub(super) fn set_grad_fn(&self, edge: Option<Edge>) {
+        let mut state = self.state();
+        let flags = if edge.is_some() { HAS_GRAD_FN } else { 0 };
+        let before = std::mem::replace(&mut state.grad_fn, edge);
+        // A tensor that is the result of something is no leaf.
+        self.flags.store(flags, Ordering::Release);
+        drop(state);
+        if let Some(edge) = before {
+            drop_later(edge.node);
+        }
+    }
+
+    pub(super) fn leaf_hooks(&self) -> Vec<TensorHook> {
+        self.state().hooks.iter().map(|(_, hook)| hook.clone()).collect()
+    }
+}
+
+impl Tensor {
+    /// Does backward bring a gradient to this tensor (or through it)?
+    #[inline]
+    pub fn requires_grad(&self) -> bool {
+        self.keys().intersects(KeySet::AUTOGRAD)
+            && self.autograd_meta().is_some_and(|meta| {
+                meta.has(REQUIRES_GRAD | HAS_GRAD_FN) || meta.view().is_some_and(|view| view.base.requires_grad())
+            })
+    }
+
+    /// Is this tensor made by the user (or without recording), so that gradients accumulate in its `grad`?
+    pub fn is_leaf(&self) -> bool {
+        self.grad_edge().is_none()
+    }
+
+    /// Ask for a gradient, or stop asking. Only leaves of floating or complex dtype can be asked.
+    pub fn set_requires_grad(&self, requires_grad: bool) -> Result<()> {
+        ensure!(
+            !requires_grad || self.dtype().is_differentiable(),
+            Runtime,
+            "Only Tensors of floating point and complex dtype can require gradients"
+        );
+        if !self.is_leaf() {
+            ensure!(
+                requires_grad,
+                Runtime,
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable \
+                 in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            );
+            return Ok(());
+        }
+        if requires_grad {
+            self.autograd_meta_or_new().flags.fetch_or(REQUIRES_GRAD, Ordering::Release);
+            self.add_keys(KeySet::AUTOGRAD);
+        } else if let Some(meta) = self.autograd_meta() {
+            meta.flags.fetch_and(!REQUIRES_GRAD, Ordering::Release);
+            if meta.view().is_none() {
+                self.remove_keys(KeySet::AUTOGRAD);
+            }
+        }
+        Ok(())
+    }
+
+    /// The accumulated gradient, if there is one.
+    pub fn grad(&self) -> Option<Tensor> {
+        self.autograd_meta().and_then(|meta| meta.state().grad.clone())
+    }
+
+    /// Put a gradient in place, or take it away. It must have the tensor's shape, dtype and device.
+    pub fn set_grad(&self, grad: Option<Tensor>) -> Result<()> {
+        if let Some(grad) = &grad {
+            ensure!(
+                grad.sizes() == self.sizes() && grad.dtype() == self.dtype() && grad.device() == self.device(),
+                Runtime,
+                "assigned grad has {} {} on {}, but the tensor has {} {} on {}",
+                format_sizes(&grad.sizes()),
+                grad.dtype(),
+                grad.device(),
+                format_sizes(&self.sizes()),
+                self.dtype(),
+                self.device()
+            );
+        }
+        if grad.is_some() || self.autograd_meta().is_some() {
+            let before = std::mem::replace(&mut self.autograd_meta_or_new().state().grad, grad);
+            drop(before);
+        }
+        Ok(())
+    }
+
+    /// Change the gradient under the tensor's lock, so that concurrent backward passes do not lose any.
+    pub(super) fn update_grad(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
+        let mut state = self.autograd_meta_or_new().state();
+        let before = state.grad.take();
+        match update(before.clone()) {
+            Ok(grad) => {
+                state.grad = Some(grad);
+                Ok(())
+            }
+            Err(error) => {
+                state.grad = before;
+                Err(error)
+            }
+        }
+    }
+
+    /// The node and output that made this tensor; `None` for a leaf. A view whose base was written in place
+    /// meanwhile gets its new history here.
+    pub fn grad_edge(&self) -> Option<Edge> {
+        let meta = self.autograd_meta()?;
+        match meta.view() {
+            Some(view) => view.grad_edge(self, meta),
+            None => meta.stored_grad_fn(),
+        }
+    }
+
+    /// The node that made this tensor.
+    pub fn grad_fn(&self) -> Option<Arc<Node>> {
+        self.grad_edge().map(|edge| edge.node)
+    }
+
+    /// Which output of its node this tensor is.
+    pub fn output_nr(&self) -> u32 {
+        self.grad_edge().map_or(0, |edge| edge.output)
+    }
+
+    /// Where a gradient of this tensor goes: to the node that made it, or to its accumulator.
+    #[inline]
+    pub fn gradient_edge(&self) -> Option<Edge> {
+        if !self.requires_grad() {
+            return None;
+        }
+        self.grad_edge().or_else(|| Some(Edge { node: self.accumulator(), output: 0 }))
+    }
+
+    fn accumulator(&self) -> Arc<Node> {
+        let mut state = self.autograd_meta_or_new().state();
+        if let Some(node) = state.accumulator.upgrade() {
+            return node;
+        }
+        let meta = smallvec![TensorMeta::of(self)];
+        let body = Arc::new(Accumulate::new(self.clone()));
+        let node = Node::with_sequence(body, Edges::new(), meta, super::node::LEAF_SEQUENCE);
+        state.accumulator = Arc::downgrade(&node);
+        node
+    }
+
+    /// Is this a view whose base is known to autograd?
+    pub fn is_view(&self) -> bool {
+        self.autograd_meta().is_some_and(|meta| meta.view().is_some())
+    }
+
+    /// The base of a tracked view.
+    pub fn view_base(&self) -> Option<Tensor> {
+        Some(self.autograd_meta()?.view()?.base.clone())
+    }
+
+    /// Let backward keep the gradient of a tensor that is no leaf.
+    pub fn retain_grad(&self) -> Result<()> {
+        ensure!(self.requires_grad(), Runtime, "can't retain_grad on Tensor that has requires_grad=False");
+        let Some(edge) = self.grad_edge() else { return Ok(()) };
+        let meta = self.autograd_meta_or_new();
+        if std::mem::replace(&mut meta.state().retains_grad, true) {
+            return Ok(());
+        }
+        // Weak: the node must not keep the tensor alive that keeps the node alive.
+        let weak = self.downgrade();
+        let call: TensorHook = Arc::new(move |grad| {
+            if let Some(tensor) = weak.upgrade() {
+                tensor.set_grad(Some(grad.clone()))?;
+            }
+            Ok(None)
+        });
+        edge.node.add_hook(OutputHook { output: edge.output, id: unique_id(), last: true, call });
+        Ok(())
+    }
+
+    /// Does backward keep the gradient of this tensor although it is no leaf?
+    pub fn retains_grad(&self) -> bool {
+        !self.is_leaf() && self.autograd_meta().is_some_and(|meta| meta.state().retains_grad)
+    }
+
+    /// Call `hook` with the gradient of this tensor during backward. What it returns takes its place.
+    pub fn register_hook(&self, hook: TensorHook) -> Result<HookId> {
+        ensure!(self.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
+        let id = unique_id();
+        match self.grad_edge() {
+            Some(edge) => edge.node.add_hook(OutputHook { output: edge.output, id, last: false, call: hook }),
+            None => self.autograd_meta_or_new().state().hooks.push((id, hook)),
+        }
+        Ok(HookId(id))
+    }
+
+    /// Remove a hook.
+    pub fn remove_hook(&self, id: HookId) -> Result<()> {
+        let of_leaf = self.autograd_meta().and_then(|meta| {
+            let mut state = meta.state();
+            let position = state.hooks.iter().position(|(other, _)| *other == id.0);
+            position.map(|position| state.hooks.remove(position))
+        });
+        if of_leaf.is_none() && !self.grad_edge().is_some_and(|edge| edge.node.remove_hook(id.0)) {
+            bail!(Index, "the tensor has no hook with id {}", id.0);
+        }
+        Ok(())
+    }
+
+    /// Cut this tensor off from its history, in place.
+    pub fn detach_in_place(&self) -> Result<()> {
+        ensure!(
+            !self.is_view(),
+            Runtime,
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for \
+             training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence \
+             detach_() cannot be called on these gradients."
+        );
+        if let Some(meta) = self.autograd_meta() {
+            meta.set_grad_fn(None);
+            self.remove_keys(KeySet::AUTOGRAD);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! Reverse-mode differentiation.
+//!
+//! A recorded operator leaves a [`Node`] behind: edges to the nodes of its inputs, and a body that turns the
+//! gradients of its outputs into those of its inputs. `engine` walks the nodes in dependency order; `accumulate`
+//! is what stands at the leaves; `view` keeps views and their bases honest when one of them is written in place.
+//! Derivatives are lines over [`Expr`] (`grad * other.conj()`), generated from the schema; what does not fit on a
+//! line is a function in `formulas`. Because they are made of operators, they can be differentiated again.
+
+mod accumulate;
+mod api;
+mod custom;
+mod engine;
+pub mod expr;
+pub mod formulas;
+mod meta;
+mod modes;
+mod node;
+mod record;
+mod saved;
+mod view;
+
+pub use api::{backward, grad};
+pub use custom::{CustomFunction, record_custom};
+pub use expr::Expr;
+pub use meta::{AutogradMeta, HookId, TensorHook};
+pub use modes::{
+    GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_grad_enabled, is_inference_mode, set_anomaly_enabled,
+    set_grad_enabled, set_inference_mode,
+};
+pub use node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
+pub use record::{as_view, check_inplace, check_out, rebase_history, record, should_record};
+pub use saved::Saved;

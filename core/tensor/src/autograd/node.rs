@@ -1,0 +1,400 @@
+//! Nodes of the recorded graph, and what a derivative sees of the graph while it runs.
+
+use super::expr::Expr;
+use super::meta::TensorHook;
+use super::saved::Saved;
+use crate::options::Options;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, err, smallvec};
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+/// The derivative of one recorded call.
+pub trait Backward: Send + Sync {
+    /// PyTorch's name of it: `MulBackward0`.
+    fn name(&self) -> &str;
+
+    /// Does it hold tensors? If not, the node may run backward again without having been told to keep them.
+    fn saves(&self) -> bool;
+
+    /// The gradients of the inputs, one slot per edge, from those of the outputs.
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients>;
+}
+
+/// One recorded call.
+pub struct Node {
+    sequence: u64,
+    next: NextEdges,
+    outputs: SmallVec<[TensorMeta; 1]>,
+    /// Emptied after a backward that does not keep the graph.
+    body: RwLock<Option<Arc<dyn Backward>>>,
+    /// The name of the body after it was freed: error messages still need it.
+    freed_name: OnceLock<Box<str>>,
+    saves: bool,
+    hooks: OnceLock<Box<Mutex<Vec<OutputHook>>>>,
+}
+
+/// A hook on one of the node's outputs: it sees the gradient before the node does.
+pub(super) struct OutputHook {
+    pub output: u32,
+    pub id: u64,
+    /// `retain_grad` hooks see the gradient after all others.
+    pub last: bool,
+    pub call: TensorHook,
+}
+
+/// Shape, dtype and device of a tensor: what remains when its values are not needed.
+#[derive(Clone, Debug)]
+pub struct TensorMeta {
+    sizes: DimVec,
+    dtype: DType,
+    device: Device,
+}
+
+impl TensorMeta {
+    /// What is known of `tensor` without its values.
+    pub fn of(tensor: &Tensor) -> TensorMeta {
+        TensorMeta { sizes: tensor.sizes(), dtype: tensor.dtype(), device: tensor.device() }
+    }
+
+    /// Extent of each dimension.
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> i64 {
+        self.sizes.iter().product()
+    }
+
+    /// dtype and device as factory options.
+    pub fn options(&self) -> Options {
+        Options::of(self.dtype).on(self.device)
+    }
+}
+
+/// Where a gradient goes: one output of a node.
+#[derive(Clone)]
+pub struct Edge {
+    /// The node that made the tensor, or accumulates its gradient.
+    pub node: Arc<Node>,
+    /// Which of the node's outputs the tensor is.
+    pub output: u32,
+}
+
+/// One slot per differentiable argument of a call, empty where no gradient is needed.
+#[derive(Default)]
+pub struct Edges(pub(super) SmallVec<[Option<Edge>; 2]>);
+
+impl Edges {
+    /// No argument yet.
+    #[inline]
+    pub fn new() -> Edges {
+        Edges::default()
+    }
+
+    /// And one argument more.
+    #[inline]
+    #[must_use]
+    pub fn with(mut self, tensor: &Tensor) -> Edges {
+        self.0.push(tensor.gradient_edge());
+        self
+    }
+
+    /// And one optional argument.
+    #[must_use]
+    pub fn with_option(mut self, tensor: Option<&Tensor>) -> Edges {
+        self.0.push(tensor.and_then(Tensor::gradient_edge));
+        self
+    }
+
+    /// And a slot for each element of a list argument.
+    #[must_use]
+    pub fn with_list(mut self, tensors: &[&Tensor]) -> Edges {
+        self.0.extend(tensors.iter().map(|tensor| tensor.gradient_edge()));
+        self
+    }
+
+    /// Is the gradient of slot `index` needed?
+    #[inline]
+    pub fn needs(&self, index: usize) -> bool {
+        self.0.get(index).is_some_and(Option::is_some)
+    }
+
+    /// Is the gradient of any of these slots needed?
+    pub fn needs_any(&self, mut range: Range<usize>) -> bool {
+        range.any(|index| self.needs(index))
+    }
+
+    /// How many slots there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Is there no slot?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+thread_local! {
+    static SEQUENCE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Leaves come before everything else that is ready.
+pub(super) const LEAF_SEQUENCE: u64 = u64::MAX;
+
+fn next_sequence() -> u64 {
+    SEQUENCE.replace(SEQUENCE.get() + 1)
+}
+
+impl Node {
+    /// A node for a call whose outputs look like `outputs`.
+    pub(super) fn new(body: Arc<dyn Backward>, edges: Edges, outputs: SmallVec<[TensorMeta; 1]>) -> Arc<Node> {
+        Node::with_sequence(body, edges, outputs, next_sequence())
+    }
+
+    pub(super) fn with_sequence(
+        body: Arc<dyn Backward>,
+        edges: Edges,
+        outputs: SmallVec<[TensorMeta; 1]>,
+        sequence: u64,
+    ) -> Arc<Node> {
+        Arc::new(Node {
+            sequence,
+            next: NextEdges(edges.0),
+            outputs,
+            freed_name: OnceLock::new(),
+            saves: body.saves(),
+            body: RwLock::new(Some(body)),
+            hooks: OnceLock::new(),
+        })
+    }
+
+    /// PyTorch's name of the derivative: `MulBackward0`.
+    pub fn name(&self) -> String {
+        match &*self.body.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(body) => body.name().to_owned(),
+            None => self.freed_name.get().map(|name| name.to_string()).unwrap_or_default(),
+        }
+    }
+
+    /// Later calls of a thread have larger numbers.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Where the gradients of the inputs go.
+    pub fn next_edges(&self) -> &[Option<Edge>] {
+        &self.next.0
+    }
+
+    /// What the outputs of the recorded call look like.
+    pub fn outputs(&self) -> &[TensorMeta] {
+        &self.outputs
+    }
+
+    pub(super) fn body(&self) -> Result<Arc<dyn Backward>> {
+        self.body.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(freed)
+    }
+
+    /// Drop what was saved for backward.
+    pub(super) fn release(&self) {
+        if self.saves {
+            let mut slot = self.body.write().unwrap_or_else(PoisonError::into_inner);
+            let body = slot.take();
+            if let Some(body) = &body {
+                self.freed_name.get_or_init(|| body.name().into());
+            }
+            // Saved tensors may own more of the graph: not under the lock.
+            drop(slot);
+            drop(body);
+        }
+    }
+
+    pub(super) fn add_hook(&self, hook: OutputHook) {
+        let hooks = self.hooks.get_or_init(Box::default);
+        hooks.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
+    }
+
+    pub(super) fn remove_hook(&self, id: u64) -> bool {
+        let Some(hooks) = self.hooks.get() else { return false };
+        let mut hooks = hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = hooks.iter().position(|hook| hook.id == id);
+        let removed = position.map(|position| hooks.remove(position));
+        drop(hooks);
+        removed.is_some()
+    }
+
+    /// The hooks on an output, in the order in which they are to be called.
+    pub(super) fn hooks_of(&self, output: u32) -> Vec<TensorHook> {
+        let Some(hooks) = self.hooks.get() else { return Vec::new() };
+        let hooks = hooks.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |last: bool| {
+            hooks.iter().filter(move |hook| hook.output == output && hook.last == last).map(|hook| hook.call.clone())
+        };
+        of(false).chain(of(true)).collect()
+    }
+}
+
+#[cold]
+fn freed() -> rushlight_base::Error {
+    err!(
+        Runtime,
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have \
+         already been freed). Saved intermediate values of the graph are freed when you call .backward() or \
+         autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if \
+         you need to access saved tensors after calling backward."
+    )
+}
+
+/// The edges of a node. Dropping them does not recurse: a chain of a million nodes frees in a loop.
+struct NextEdges(SmallVec<[Option<Edge>; 2]>);
+
+impl Drop for NextEdges {
+    fn drop(&mut self) {
+        for edge in self.0.drain(..).flatten() {
+            drop_later(edge.node);
+        }
+    }
+}
+
+thread_local! {
+    /// The list of the outermost drop that is under way on this thread, or null.
+    static DROPPING: Cell<*mut Vec<Arc<Node>>> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// Drop a reference to a node: at once where that cannot recurse, else after the drop that is under way.
+pub(super) fn drop_later(node: Arc<Node>) {
+    let list = DROPPING.get();
+    if !list.is_null() {
+        // SAFETY: a non-null pointer is the list of a frame further up this thread's stack (below), which is not
+        // borrowed while it drops nodes.
+        unsafe { (*list).push(node) };
+        return;
+    }
+    let mut waiting = vec![node];
+    DROPPING.set(&raw mut waiting);
+    loop {
+        // SAFETY: `waiting` is alive; all access while the pointer is set goes through the pointer, and no
+        // reference is held across the drop of the node.
+        let Some(node) = (unsafe { (*DROPPING.get()).pop() }) else { break };
+        drop(node);
+    }
+    DROPPING.set(std::ptr::null_mut());
+}
+
+/// What a derivative sees while it runs: the gradients of the outputs, and which results are needed.
+pub struct BackwardCall<'a> {
+    pub(super) node: &'a Arc<Node>,
+    pub(super) grads: &'a [Option<Expr>],
+    pub(super) needs: SmallVec<[bool; 4]>,
+}
+
+impl BackwardCall<'_> {
+    /// The gradient of an output, if any reached it.
+    pub fn grad(&self, output: usize) -> Option<&Expr> {
+        self.grads.get(output).and_then(Option::as_ref)
+    }
+
+    /// The gradient of an output, or zeros.
+    pub fn grad_or_zeros(&self, output: usize) -> Result<Expr> {
+        if let Some(grad) = self.grad(output) {
+            return Ok(grad.clone());
+        }
+        let Some(meta) = self.node.outputs.get(output) else { bail!(Internal, "no output {output}") };
+        Ok(Expr::from(crate::ops::zeros(meta.sizes(), meta.options())?))
+    }
+
+    /// How many gradients there are: one for each output of the recorded call.
+    pub fn outputs(&self) -> usize {
+        self.node.outputs.len()
+    }
+
+    /// Is the gradient of slot `index` needed?
+    pub fn needs(&self, index: usize) -> bool {
+        self.needs.get(index).copied().unwrap_or(false)
+    }
+
+    /// Is the gradient of any of these slots needed?
+    pub fn needs_any(&self, mut range: Range<usize>) -> bool {
+        range.any(|index| self.needs(index))
+    }
+
+    /// The saved tensor. An error if it was written to since.
+    pub fn unpack(&self, saved: &Saved) -> Result<Expr> {
+        match self.unpack_option(saved)? {
+            Some(expr) => Ok(expr),
+            None => bail!(Internal, "{}: a value that was not saved is needed", self.node.name()),
+        }
+    }
+
+    /// The saved optional tensor.
+    pub fn unpack_option(&self, saved: &Saved) -> Result<Option<Expr>> {
+        Ok(saved.unpack(Some(self.node))?.map(Expr::from))
+    }
+
+    /// Empty slots for the results.
+    pub fn undefined(&self) -> Gradients {
+        Gradients(smallvec![None; self.node.next.0.len()])
+    }
+}
+
+/// The gradients of the inputs of a recorded call.
+pub struct Gradients(pub(super) SmallVec<[Option<Tensor>; 2]>);
+
+impl Gradients {
+    /// Put a gradient into a slot.
+    pub fn set(&mut self, index: usize, grad: impl Into<Expr>) -> Result<()> {
+        self.put(index, Some(grad.into().into_tensor()?))
+    }
+
+    /// Put gradients into the slots from `start` on.
+    pub fn set_list(&mut self, start: usize, grads: impl IntoIterator<Item = impl Into<Expr>>) -> Result<()> {
+        grads.into_iter().enumerate().try_for_each(|(offset, grad)| self.set(start + offset, grad))
+    }
+
+    /// Put those gradients that there are into the slots from `start` on.
+    pub fn set_some<const N: usize>(&mut self, start: usize, grads: [Option<Expr>; N]) -> Result<()> {
+        for (offset, grad) in grads.into_iter().enumerate() {
+            if let Some(grad) = grad {
+                self.set(start + offset, grad)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Put a gradient, or none, into a slot.
+    pub fn put(&mut self, index: usize, grad: Option<Tensor>) -> Result<()> {
+        match self.0.get_mut(index) {
+            Some(slot) => {
+                *slot = grad;
+                Ok(())
+            }
+            None => Err(err!(Internal, "gradient {index} of a call with {} inputs", self.0.len())),
+        }
+    }
+}
+
+/// A number that no other hook has.
+pub(super) fn unique_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}

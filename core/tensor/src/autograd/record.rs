@@ -1,0 +1,108 @@
+//! What generated code calls to record an operator, and the rules of in-place writes.
+
+use super::meta::AutogradMeta;
+use super::modes::{is_grad_enabled, is_inference_mode};
+use super::node::{Backward, Edge, Edges, Node, TensorMeta};
+use super::view::{self, ViewInfo};
+use crate::keys::KeySet;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, bail, smallvec};
+use std::sync::Arc;
+
+/// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
+#[inline]
+pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
+    is_grad_enabled() && inputs.into_iter().any(Tensor::requires_grad)
+}
+
+/// Make `outputs` the results of a node with this body.
+pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
+    let metas = outputs.iter().map(|output| TensorMeta::of(output)).collect();
+    let node = Node::new(Arc::new(body), edges, metas);
+    for (index, output) in outputs.iter().enumerate() {
+        if output.dtype().is_differentiable() {
+            output.set_history(Edge { node: node.clone(), output: index as u32 });
+        }
+    }
+}
+
+impl Tensor {
+    /// From now on this tensor is the result of `edge`.
+    pub(super) fn set_history(&self, edge: Edge) {
+        match self.autograd_meta() {
+            Some(meta) => {
+                meta.set_grad_fn(Some(edge));
+                self.add_keys(KeySet::AUTOGRAD);
+            }
+            None => self.init_autograd_meta(AutogradMeta::with_grad_fn(edge)),
+        }
+    }
+}
+
+/// Make `output` a tracked view of `base`, unless this thread is in inference mode.
+pub fn as_view(base: &Tensor, output: Tensor) -> Result<Tensor> {
+    if !is_inference_mode() {
+        output.init_autograd_meta(AutogradMeta::with_view(ViewInfo::new(base, false)));
+    }
+    Ok(output)
+}
+
+/// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
+/// be written, nor a view of one.
+pub fn check_inplace(operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+    if !is_grad_enabled() {
+        return Ok(());
+    }
+    let requires_grad = target.requires_grad();
+    let view = target.autograd_meta().and_then(AutogradMeta::view);
+    let Some(view) = view else {
+        if requires_grad && target.is_leaf() {
+            bail!(Runtime, "a leaf Variable that requires grad is being used in an in-place operation.");
+        }
+        return Ok(());
+    };
+    if (recording || requires_grad) && (view.made_without_recording || view.of_several) {
+        bail!(
+            Runtime,
+            "{operator}: Output 0 of a view is being modified inplace, but {}. This view was created {}; please clone() it \
+             before the write.",
+            if view.of_several {
+                "it is one of several outputs of its operator"
+            } else {
+                "it was made without recording"
+            },
+            if view.of_several { "by a function that returns multiple views" } else { "in no_grad mode" }
+        );
+    }
+    if view.base.requires_grad() && view.base.is_leaf() {
+        bail!(Runtime, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    }
+    Ok(())
+}
+
+/// out= forms do not record: refuse arguments that require a gradient.
+pub fn check_out<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
+    if should_record(tensors) {
+        bail!(
+            Runtime,
+            "{operator}(): functions with out=... arguments don't support automatic differentiation, but one of the \
+             arguments requires grad."
+        );
+    }
+    Ok(())
+}
+
+/// Make the in-place write that just happened to `target` part of its history, and of its base's if it is a view.
+pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'static) -> Result<()> {
+    let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(target)]);
+    match target.autograd_meta().and_then(AutogradMeta::view) {
+        None => target.set_history(Edge { node, output: 0 }),
+        Some(view) => {
+            let base = view.base.clone();
+            view::rebase_base(&base, target, node);
+            // The view itself is a view of what the base is now.
+            view.renew(target);
+        }
+    }
+    Ok(())
+}

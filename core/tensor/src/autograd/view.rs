@@ -1,0 +1,166 @@
+//! Views and their bases: when either is written in place, the other's history follows.
+//!
+//! A view knows its base. Writing to a view gives the base a [`CopySlices`] node (the part that was overwritten
+//! gets its gradient from the write, the rest from before), and every view of that base finds out by the version
+//! counter that its history is old and takes a new one: `as_strided` of the base.
+
+use super::expr::Expr;
+use super::formulas;
+use super::meta::AutogradMeta;
+use super::modes::is_grad_enabled;
+use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
+use crate::dense::Geometry;
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{MemoryFormat, Result, smallvec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How a view hangs together with its base.
+pub struct ViewInfo {
+    /// The tensor it is a view of (never a view itself).
+    pub(super) base: Tensor,
+    /// The version at which the view's history was last right.
+    version: AtomicU32,
+    /// Was it made where nothing is recorded? Then writing to it with recording on is an error.
+    pub(super) made_without_recording: bool,
+    /// Is it one of several outputs of its operator? They cannot be written in place.
+    pub(super) of_several: bool,
+}
+
+impl ViewInfo {
+    pub(super) fn new(base: &Tensor, of_several: bool) -> ViewInfo {
+        // A view of a view hangs on the same base.
+        let root = base.view_base().unwrap_or_else(|| base.clone());
+        ViewInfo {
+            version: AtomicU32::new(root.version()),
+            base: root,
+            made_without_recording: !is_grad_enabled(),
+            of_several,
+        }
+    }
+
+    /// The history of `view`, renewed if its base was written since.
+    pub(super) fn grad_edge(&self, view: &Tensor, meta: &AutogradMeta) -> Option<Edge> {
+        let version = view.version();
+        if self.version.load(Ordering::Acquire) != version && self.base.requires_grad() {
+            let base_edge = self.base.grad_edge();
+            // A leaf written without recording keeps its views as they are.
+            if base_edge.is_some() {
+                meta.set_grad_fn(Some(self.regenerate(view)));
+            }
+            self.version.store(version, Ordering::Release);
+        }
+        meta.stored_grad_fn()
+    }
+
+    fn regenerate(&self, view: &Tensor) -> Edge {
+        let body = AsStrided { base: geometry_of(&self.base), view: geometry_of(view) };
+        let edges = Edges::new().with(&self.base);
+        let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(view)]);
+        Edge { node, output: 0 }
+    }
+
+    /// Give the view that was just written the history of a view of what its base is now.
+    pub(super) fn renew(&self, view: &Tensor) {
+        view.set_history(self.regenerate(view));
+        self.version.store(view.version(), Ordering::Release);
+    }
+}
+
+fn geometry_of(tensor: &Tensor) -> Geometry {
+    Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() }
+}
+
+/// The derivative of a view's renewed history.
+struct AsStrided {
+    base: Geometry,
+    view: Geometry,
+}
+
+impl Backward for AsStrided {
+    fn name(&self) -> &str {
+        "AsStridedBackward0"
+    }
+
+    fn saves(&self) -> bool {
+        false
+    }
+
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+        let mut inputs = call.undefined();
+        if let Some(grad) = call.grad(0) {
+            let Geometry { sizes, strides, offset } = &self.view;
+            inputs.set(0, formulas::as_strided(grad, &self.base, sizes, strides, Some(*offset)))?;
+        }
+        Ok(inputs)
+    }
+}
+
+/// The history of a base one of whose views was written: the written part goes through the write's derivative.
+pub(super) struct CopySlices {
+    base: Geometry,
+    view: Geometry,
+    /// The derivative of the write, as a node whose output is the view.
+    write: Arc<Node>,
+}
+
+/// Give `base` the history of a write to its view `view`. `write` is the write's own node; its first edge led to
+/// the view as it was before.
+pub(super) fn rebase_base(base: &Tensor, view: &Tensor, write: Arc<Node>) {
+    let mut edges = Edges::new().with(base);
+    edges.0.extend(write.next_edges().iter().skip(1).cloned());
+    let body = CopySlices { base: geometry_of(base), view: geometry_of(view), write };
+    let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(base)]);
+    base.set_history(Edge { node, output: 0 });
+}
+
+impl Backward for CopySlices {
+    fn name(&self) -> &str {
+        "torch::autograd::CopySlices"
+    }
+
+    fn saves(&self) -> bool {
+        true
+    }
+
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+        let mut inputs = call.undefined();
+        let Some(grad) = call.grad(0) else { return Ok(inputs) };
+        let result = self.gradient_of_base(grad.tensor()?)?;
+        let slice = self.written_part(&result)?;
+        let grads = [Some(Expr::from(ops::clone(&slice, Some(MemoryFormat::Contiguous))?))];
+        let mut needs = call.needs.clone();
+        // The part of the base that was overwritten is the first input of the write.
+        if let Some(first) = needs.first_mut() {
+            *first = true;
+        }
+        let inner = BackwardCall { node: &self.write, grads: &grads, needs };
+        let mut written = self.write.body()?.backward(&inner)?.0;
+        match written.first_mut().and_then(Option::take) {
+            Some(before) => ops::copy_(&slice, &before, false)?,
+            None => ops::fill_scalar_(&slice, 0.into())?,
+        }
+        if call.needs(0) {
+            inputs.put(0, Some(result))?;
+        }
+        for (index, grad) in written.into_iter().enumerate().skip(1) {
+            inputs.put(index, grad)?;
+        }
+        Ok(inputs)
+    }
+}
+
+impl CopySlices {
+    /// The gradient in the geometry of the base, in memory of its own that `written_part` can write to.
+    fn gradient_of_base(&self, grad: &Tensor) -> Result<Tensor> {
+        let result = ops::empty_strided(&self.base.sizes, &self.base.strides, grad.options())?;
+        ops::copy_(&result, grad, false)?;
+        Ok(result)
+    }
+
+    fn written_part(&self, base: &Tensor) -> Result<Tensor> {
+        let offset = self.view.offset - self.base.offset;
+        ops::as_strided(base, &self.view.sizes, &self.view.strides, Some(offset))
+    }
+}

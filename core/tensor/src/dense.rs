@@ -1,0 +1,338 @@
+//! A dense tensor's body, and the one consistent snapshot of it that a call works on.
+//!
+//! Shape rules and kernels see only this: storage, dtype, device, sizes, strides, offset. They never look at
+//! the tensor again, so metadata that another thread changes meanwhile cannot lead them to invalid memory.
+
+use rushlight_base::{
+    DType, Device, DeviceType, DimVec, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes,
+    numel,
+};
+
+/// Sizes, strides and offset (in elements): how a tensor looks at its storage.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Extent of each dimension.
+    pub sizes: DimVec,
+    /// Step of each dimension, in elements.
+    pub strides: DimVec,
+    /// Where the first element stands in the storage.
+    pub offset: i64,
+}
+
+impl Clone for Geometry {
+    #[inline]
+    fn clone(&self) -> Geometry {
+        // `from_slice` copies memory; SmallVec's own clone goes element by element.
+        Geometry {
+            sizes: DimVec::from_slice(&self.sizes),
+            strides: DimVec::from_slice(&self.strides),
+            offset: self.offset,
+        }
+    }
+}
+
+impl Geometry {
+    /// Row-major from the start of the storage.
+    pub fn contiguous(sizes: &[i64]) -> Geometry {
+        Geometry { sizes: DimVec::from_slice(sizes), strides: contiguous_strides(sizes), offset: 0 }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn numel(&self) -> i64 {
+        self.sizes.iter().product()
+    }
+
+    /// Are the elements in row-major order without gaps? Dimensions of size 1 may have any stride, and a
+    /// tensor without elements always is.
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1i64;
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides).rev() {
+            if size != 1 {
+                if size == 0 {
+                    return true;
+                }
+                if stride != expected {
+                    return self.sizes.contains(&0);
+                }
+                expected *= size;
+            }
+        }
+        true
+    }
+
+    /// Is the tensor laid out in this memory format?
+    pub fn is_contiguous_in(&self, format: MemoryFormat) -> bool {
+        match format {
+            MemoryFormat::Contiguous | MemoryFormat::Preserve => self.is_contiguous(),
+            MemoryFormat::ChannelsLast => self.follows(&[1, 3, 2, 0]),
+            MemoryFormat::ChannelsLast3d => self.follows(&[1, 4, 3, 2, 0]),
+        }
+    }
+
+    /// Are the strides those of a gap-free tensor whose fastest dimension is `order[0]`, and so on?
+    fn follows(&self, order: &[usize]) -> bool {
+        if self.sizes.len() != order.len() {
+            return false;
+        }
+        let mut expected = 1i64;
+        order.iter().all(|&dim| {
+            let fits = self.sizes[dim] == 1 || self.strides[dim] == expected;
+            expected *= self.sizes[dim];
+            fits
+        })
+    }
+
+    /// The half-open range of elements, relative to the storage, that this geometry can touch.
+    pub fn element_range(&self) -> (i64, i64) {
+        if self.sizes.contains(&0) {
+            return (self.offset, self.offset);
+        }
+        let mut low = self.offset;
+        let mut high = self.offset + 1;
+        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
+            let reach = (size - 1) * stride;
+            if reach < 0 { low += reach } else { high += reach }
+        }
+        (low, high)
+    }
+}
+
+/// Strides for `sizes` in a memory format (`Preserve` means row-major here: there is nothing to preserve).
+pub fn strides_in(sizes: &[i64], format: MemoryFormat) -> Result<DimVec> {
+    let order: &[usize] = match format {
+        MemoryFormat::Contiguous | MemoryFormat::Preserve => return Ok(contiguous_strides(sizes)),
+        MemoryFormat::ChannelsLast => &[1, 3, 2, 0],
+        MemoryFormat::ChannelsLast3d => &[1, 4, 3, 2, 0],
+    };
+    ensure!(
+        sizes.len() == order.len(),
+        Runtime,
+        "required rank {} tensor to use {} format, got sizes {}",
+        order.len(),
+        if order.len() == 4 { "channels_last" } else { "channels_last_3d" },
+        format_sizes(sizes)
+    );
+    let mut strides = DimVec::from_elem(0, sizes.len());
+    let mut step = 1i64;
+    for &dim in order {
+        strides[dim] = step;
+        step = step.wrapping_mul(sizes[dim].max(1));
+    }
+    Ok(strides)
+}
+
+/// The consistent snapshot of a dense tensor: what a call works on from its first look to its end.
+#[derive(Clone)]
+pub struct Dense {
+    /// The shared bytes.
+    pub storage: Storage,
+    /// How the tensor looks at them.
+    pub geometry: Geometry,
+    /// Element type.
+    pub dtype: DType,
+    /// Where the bytes are.
+    pub device: Device,
+    /// Is this a number in a tensor's clothes (see `KeySet::WRAPPED`)?
+    pub wrapped: bool,
+}
+
+impl Dense {
+    /// Extent of each dimension.
+    #[inline]
+    pub fn sizes(&self) -> &[i64] {
+        &self.geometry.sizes
+    }
+
+    /// Step of each dimension, in elements.
+    #[inline]
+    pub fn strides(&self) -> &[i64] {
+        &self.geometry.strides
+    }
+
+    /// Number of dimensions.
+    #[inline]
+    pub fn ndim(&self) -> usize {
+        self.geometry.sizes.len()
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn numel(&self) -> i64 {
+        self.geometry.numel()
+    }
+
+    /// Row-major without gaps?
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        self.geometry.is_contiguous()
+    }
+
+    /// Has shape and dtype, but no data?
+    #[inline]
+    pub fn is_meta(&self) -> bool {
+        self.device.kind == DeviceType::Meta
+    }
+
+    /// Address of the first element. Null on the meta device.
+    #[inline]
+    pub fn ptr(&self) -> *mut u8 {
+        self.storage.data().wrapping_offset(self.geometry.offset as isize * self.dtype.size() as isize)
+    }
+
+    /// The same bytes seen through another geometry.
+    pub fn with_geometry(&self, geometry: Geometry) -> Dense {
+        Dense { storage: self.storage.clone(), geometry, ..*self }
+    }
+
+    /// Is every element at an address of its own? (`expand` makes tensors where this is not so.)
+    pub fn has_internal_overlap(&self) -> bool {
+        if self.is_contiguous() {
+            return false;
+        }
+        // Exact for what strided views produce: ordered by stride, each dimension must step over all the
+        // smaller ones together. A tensor that fails only this test may still have no overlap (as_strided
+        // puzzles); like PyTorch, only a certain overlap (stride 0) is reported.
+        self.sizes().iter().zip(self.strides()).any(|(&size, &stride)| size > 1 && stride == 0)
+            && !self.sizes().contains(&0)
+    }
+
+    /// A tensor whose elements share memory (an expanded one) cannot be written to.
+    #[inline]
+    pub fn check_writable(&self) -> Result<()> {
+        ensure!(
+            !self.has_internal_overlap(),
+            Runtime,
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory \
+             location. Please clone() the tensor before performing the operation."
+        );
+        Ok(())
+    }
+
+    /// Can these two touch the same bytes?
+    pub fn may_share_memory(&self, other: &Dense) -> bool {
+        if self.is_meta() || other.is_meta() {
+            return false;
+        }
+        let (a, b) = (self.byte_range(), other.byte_range());
+        a.0 < b.1 && b.0 < a.1
+    }
+
+    fn byte_range(&self) -> (usize, usize) {
+        let (low, high) = self.geometry.element_range();
+        let at = |element: i64| {
+            (self.storage.data() as usize).wrapping_add_signed(element as isize * self.dtype.size() as isize)
+        };
+        (at(low), at(high))
+    }
+
+    /// Are these exactly the same elements in the same order?
+    pub fn is_same_view(&self, other: &Dense) -> bool {
+        self.ptr() == other.ptr()
+            && self.dtype == other.dtype
+            && self.sizes() == other.sizes()
+            && self.strides() == other.strides()
+    }
+
+    /// `[2, 3] float32`: for messages.
+    pub fn describe(&self) -> String {
+        format!("{} {}", format_sizes(self.sizes()), self.dtype)
+    }
+}
+
+/// What a shape rule says of an output: everything but the values.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Extent of each dimension.
+    pub sizes: DimVec,
+    /// Step of each dimension; row-major if not said.
+    pub strides: Option<DimVec>,
+    /// Element type.
+    pub dtype: DType,
+    /// Where the output lives.
+    pub device: Device,
+}
+
+impl Spec {
+    /// A row-major output.
+    pub fn new(sizes: &[i64], dtype: DType, device: Device) -> Spec {
+        Spec { sizes: DimVec::from_slice(sizes), strides: None, dtype, device }
+    }
+
+    /// The same with these strides, which must be those of a gap-free tensor.
+    pub fn with_strides(mut self, strides: DimVec) -> Spec {
+        self.strides = Some(strides);
+        self
+    }
+
+    /// Memory for the output, not initialised.
+    #[inline]
+    pub fn allocate(self) -> Result<Dense> {
+        let elements = numel(&self.sizes)?;
+        let bytes = (elements as usize).checked_mul(self.dtype.size()).ok_or_else(|| {
+            err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(&self.sizes))
+        })?;
+        let storage = match self.device.kind {
+            DeviceType::Cpu => Storage::allocate(bytes)?,
+            DeviceType::Meta => Storage::meta(bytes),
+            DeviceType::Cuda => return Err(no_cuda_device()),
+        };
+        let strides = self.strides.unwrap_or_else(|| contiguous_strides(&self.sizes));
+        let geometry = Geometry { sizes: self.sizes, strides, offset: 0 };
+        Ok(Dense { storage, geometry, dtype: self.dtype, device: self.device, wrapped: false })
+    }
+
+    /// May this result be stored as `dtype`?
+    pub fn check_cast(&self, dtype: DType) -> Result<()> {
+        ensure!(
+            self.dtype == dtype || self.dtype.can_cast(dtype),
+            Runtime,
+            "result type {} can't be cast to the desired output type {}",
+            self.dtype.c10_name(),
+            dtype.c10_name()
+        );
+        Ok(())
+    }
+}
+
+/// Without a GPU, or in a build without CUDA, there is no such device.
+#[cold]
+pub fn no_cuda_device() -> rushlight_base::Error {
+    err!(Runtime, "no CUDA device: this machine has none that Rushlight can use, or this build has no CUDA kernels")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::smallvec;
+
+    #[test]
+    fn contiguity_ignores_sizes_of_one_and_empty_tensors() {
+        let geometry = |sizes: &[i64], strides: &[i64]| Geometry {
+            sizes: DimVec::from_slice(sizes),
+            strides: DimVec::from_slice(strides),
+            offset: 0,
+        };
+        assert!(geometry(&[2, 1, 3], &[3, 77, 1]).is_contiguous());
+        assert!(geometry(&[0, 3], &[9, 9]).is_contiguous());
+        assert!(geometry(&[], &[]).is_contiguous());
+        assert!(!geometry(&[2, 3], &[1, 2]).is_contiguous());
+        assert!(geometry(&[2, 3, 4, 5], &[60, 1, 15, 3]).is_contiguous_in(MemoryFormat::ChannelsLast));
+        assert_eq!(strides_in(&[2, 3, 4, 5], MemoryFormat::ChannelsLast).unwrap().as_slice(), &[60, 1, 15, 3]);
+    }
+
+    #[test]
+    fn an_expanded_tensor_is_not_writable() {
+        let dense = Spec::new(&[4], DType::F32, Device::CPU).allocate().unwrap();
+        let expanded = dense.with_geometry(Geometry { sizes: smallvec![3, 4], strides: smallvec![0, 1], offset: 0 });
+        assert!(dense.check_writable().is_ok());
+        assert!(expanded.check_writable().is_err());
+    }
+
+    #[test]
+    fn element_range_covers_negative_steps() {
+        let geometry = Geometry { sizes: smallvec![3, 2], strides: smallvec![-2, 1], offset: 10 };
+        assert_eq!(geometry.element_range(), (6, 12));
+    }
+}

@@ -1,0 +1,117 @@
+//! The way of a call: keys, layers, and what every generated function relies on.
+//!
+//! A typed function ORs the keys of its arguments, asks [`active`] which layers are left, and with none goes
+//! straight to its forward assembly. Autograd is a typed layer (generated `gradient` modules); the others work on
+//! boxed values, one file each, outermost last in [`LAYERS`]. Calls by name (`by_name`) use the same table, and
+//! operators defined at run time (`runtime_ops`) join it.
+
+pub mod boxed;
+pub mod by_name;
+pub mod opdef;
+mod output;
+pub mod record;
+pub mod runtime_ops;
+pub mod value;
+
+pub use crate::keys::{KeyGuard, KeySet, active};
+pub use boxed::{Args, FromValues, Values};
+pub use by_name::Op;
+pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
+pub use output::{Overlap, Target};
+pub use value::{FromValue, Value};
+
+use crate::dense::Dense;
+use crate::tensor::Tensor;
+use rushlight_base::{DeviceType, Result, bail, runtime};
+
+/// A layer on boxed values: its key, and what it does with a call.
+struct Layer {
+    key: KeySet,
+    handle: fn(&Op, Vec<Value>) -> Result<Values>,
+}
+
+/// The boxed layers, outermost first. A new layer is a file and a row here.
+const LAYERS: [Layer; 1] = [Layer { key: KeySet::RECORD, handle: record::handle }];
+
+/// Pass a built-in operator through the outermost boxed layer that is on.
+#[cold]
+pub fn boxed(op: &'static OpDef, keys: KeySet, args: Vec<Value>) -> Result<Values> {
+    boxed_op(&Op::BuiltIn(op), keys, args)
+}
+
+fn boxed_op(op: &Op, keys: KeySet, args: Vec<Value>) -> Result<Values> {
+    match LAYERS.iter().find(|layer| keys.intersects(layer.key)) {
+        Some(layer) => (layer.handle)(op, args),
+        None => bail!(Internal, "{}: no layer handles the keys {keys:?}", op.full_name()),
+    }
+}
+
+/// Run the body of an operator: a set cancel flag ends it here, and an error learns the operator's name.
+#[inline(always)]
+pub fn named<T>(operator: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    named_dynamic(operator, body)
+}
+
+#[inline(always)]
+fn named_dynamic<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    let result = match runtime::check_cancelled() {
+        Ok(()) => body(),
+        Err(cancelled) => Err(cancelled),
+    };
+    match result {
+        Ok(value) => Ok(value),
+        Err(error) => Err(error.in_operator(operator)),
+    }
+}
+
+/// Is there a CPU kernel to run? False on the meta device, where shapes are all there is. Inputs must be on the
+/// output's device (0-dim CPU tensors may join others); a device without kernels is an error that names the
+/// operator.
+#[inline]
+pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator<Item = &'a Dense>) -> Result<bool> {
+    for input in inputs {
+        if input.device.kind != out.device.kind && input.ndim() > 0 {
+            bail!(
+                Runtime,
+                "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
+                out.device,
+                input.device
+            );
+        }
+    }
+    match out.device.kind {
+        DeviceType::Cpu => Ok(true),
+        DeviceType::Meta => Ok(false),
+        DeviceType::Cuda => {
+            bail!(NotImplemented, "no kernel for operator {operator} on device cuda with dtype {}", out.dtype)
+        }
+    }
+}
+
+/// The snapshot of an optional argument.
+#[inline]
+pub fn dense_opt(tensor: Option<&Tensor>) -> Result<Option<Dense>> {
+    tensor.map(Tensor::dense).transpose()
+}
+
+/// The snapshots of a list argument.
+pub fn dense_list(tensors: &[&Tensor]) -> Result<Vec<Dense>> {
+    tensors.iter().map(|tensor| tensor.dense()).collect()
+}
+
+/// The keys of a list argument.
+#[inline]
+pub fn keys_of(tensors: &[&Tensor]) -> KeySet {
+    tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+}
+
+/// A scope below a layer.
+pub struct Below;
+
+impl Below {
+    /// Calls of this thread run below the autograd layer: nothing is recorded for backward.
+    #[inline]
+    pub fn autograd() -> KeyGuard {
+        KeyGuard::below_autograd()
+    }
+}

@@ -1,0 +1,123 @@
+//! Outputs that exist before the call: in-place targets and out= arguments.
+//!
+//! One kernel serves all forms because it writes where it is told. A temporary steps in only when the kernel
+//! cannot write to the target itself: another dtype, or memory that an input still needs.
+
+use crate::dense::{Dense, Spec};
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, bail, ensure, format_sizes};
+use std::ops::Deref;
+
+/// What an operator does when its output shares memory with an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// Element i of the output depends on element i of the inputs only: the same view is fine, a partial
+    /// overlap is an error (as in PyTorch).
+    Elementwise,
+    /// Any overlap goes through a temporary.
+    Temporary,
+}
+
+/// Where a kernel writes, and how the result gets to the tensor.
+pub struct Target {
+    write: Dense,
+    /// The tensor's own body, where `write` is a temporary.
+    store: Option<Dense>,
+}
+
+impl Deref for Target {
+    type Target = Dense;
+    #[inline]
+    fn deref(&self) -> &Dense {
+        &self.write
+    }
+}
+
+impl Target {
+    fn new<'a>(
+        spec: &Spec,
+        store: Dense,
+        overlap: Overlap,
+        inputs: impl IntoIterator<Item = &'a Dense>,
+    ) -> Result<Target> {
+        store.check_writable()?;
+        let mut temporary = store.dtype != spec.dtype;
+        for input in inputs {
+            if !store.may_share_memory(input) || (overlap == Overlap::Elementwise && store.is_same_view(input)) {
+                continue;
+            }
+            ensure!(
+                overlap == Overlap::Temporary || !store.storage.is(&input.storage),
+                Runtime,
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a \
+                 single memory location. Please clone() the tensor before performing the operation."
+            );
+            temporary = true;
+        }
+        if !temporary {
+            return Ok(Target { write: store, store: None });
+        }
+        Ok(Target { write: spec.clone().allocate()?, store: Some(store) })
+    }
+
+    /// Bring the result to the tensor, and count the write.
+    #[inline]
+    pub fn finish(self, written: &Tensor) -> Result<()> {
+        if let Some(store) = self.store
+            && !store.is_meta()
+        {
+            ops::copy::copy_(&store, &self.write, false)?;
+        }
+        written.bump_version();
+        Ok(())
+    }
+}
+
+impl Spec {
+    /// Make `out`, the out= argument of an operator, ready for this result: the dtype must be castable and the
+    /// device the same; another shape is given to it.
+    pub fn prepare_out<'a>(
+        &self,
+        out: &Tensor,
+        overlap: Overlap,
+        inputs: impl IntoIterator<Item = &'a Dense>,
+    ) -> Result<Target> {
+        let before = out.dense()?;
+        self.check_cast(before.dtype)?;
+        if before.device.kind != self.device.kind {
+            bail!(Runtime, "Expected out tensor to have device {}, but got {} instead", self.device, before.device);
+        }
+        if before.sizes() != &*self.sizes {
+            // Before anything changes: the new shape must have room.
+            rushlight_base::numel(&self.sizes)?;
+            out.resize_to(self)?;
+        }
+        Target::new(self, out.dense()?, overlap, inputs)
+    }
+
+    /// Is this result one that can be written into `target`, the first argument of an in-place operator? Its
+    /// shape must be the target's, and its dtype castable to the target's.
+    #[inline]
+    pub fn prepare_inplace<'a>(
+        &self,
+        target: &'a Dense,
+        overlap: Overlap,
+        others: impl IntoIterator<Item = &'a Dense>,
+    ) -> Result<Target> {
+        if *self.sizes != *target.sizes() {
+            bail!(
+                Runtime,
+                "output with shape {} doesn't match the broadcast shape {}",
+                format_sizes(target.sizes()),
+                format_sizes(&self.sizes)
+            );
+        }
+        self.check_cast(target.dtype)?;
+        match overlap {
+            Overlap::Elementwise => Target::new(self, target.clone(), overlap, others),
+            // The kernel reads the target while it writes: it overlaps with itself.
+            Overlap::Temporary => Target::new(self, target.clone(), overlap, std::iter::once(target).chain(others)),
+        }
+    }
+}

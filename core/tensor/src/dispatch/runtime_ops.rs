@@ -1,0 +1,220 @@
+//! Operators defined at run time: `TORCH_LIBRARY`, C callbacks and Java all come in here.
+//!
+//! An operator is a signature plus boxed kernels by [`KernelKey`]. It joins the lookup by name, passes the same
+//! layers as built-in operators, and can be unregistered; calls under way keep it alive.
+
+use super::KeySet;
+use super::boxed::Values;
+use super::value::Value;
+use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
+use crate::keys::KeyGuard;
+use crate::tensor::Tensor;
+use rushlight_base::{DeviceType, Result, bail, ensure, err};
+use rushlight_schema::Signature;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// A kernel on boxed values. Dropping it releases whatever context it holds.
+pub type BoxedKernel = Arc<dyn Fn(&[Value]) -> Result<Values> + Send + Sync>;
+
+/// When a kernel of a run-time operator is chosen. The numbers are the C ABI's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KernelKey {
+    /// Inputs on the CPU.
+    Cpu = 0,
+    /// Inputs on a CUDA device.
+    Cuda = 1,
+    /// Inputs on the meta device: shapes and dtypes only.
+    Meta = 2,
+    /// Some input requires a gradient; the kernel does its own recording.
+    Autograd = 3,
+    /// Made of other operators: any device, and the gradient comes for free.
+    Composite = 4,
+}
+
+impl KernelKey {
+    /// The key with this number.
+    pub fn from_code(code: i32) -> Result<KernelKey> {
+        [KernelKey::Cpu, KernelKey::Cuda, KernelKey::Meta, KernelKey::Autograd, KernelKey::Composite]
+            .into_iter()
+            .find(|key| *key as i32 == code)
+            .ok_or_else(|| err!(Value, "unknown dispatch key {code}"))
+    }
+}
+
+/// An operator defined at run time.
+pub struct RuntimeOp {
+    signature: Signature,
+    kernels: RwLock<BTreeMap<KernelKey, BoxedKernel>>,
+}
+
+type Registry = BTreeMap<(String, String), Arc<RuntimeOp>>;
+
+static REGISTRY: RwLock<Registry> = RwLock::new(BTreeMap::new());
+
+/// Define an operator: `my::scaled_add(Tensor self, Tensor other, float alpha=1) -> Tensor`.
+pub fn define(schema: &str) -> Result<Arc<RuntimeOp>> {
+    let signature: Signature =
+        schema.parse().map_err(|error: rushlight_schema::ParseError| err!(Value, "{schema}: {}", error.message()))?;
+    ensure!(
+        !signature.namespace.is_empty() && signature.namespace != "aten",
+        Value,
+        "an operator defined at run time needs a namespace of its own (my::op), got '{schema}'"
+    );
+    let op = Arc::new(RuntimeOp { signature, kernels: RwLock::default() });
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    let key = op.key();
+    ensure!(!registry.contains_key(&key), Runtime, "operator '{}' is defined already", op.full_name());
+    registry.insert(key, op.clone());
+    Ok(op)
+}
+
+/// Take an operator out of the lookup. Its kernels are released when the last call under way ends.
+pub fn undefine(op: &Arc<RuntimeOp>) -> Result<()> {
+    let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
+    let key = op.key();
+    match registry.get(&key) {
+        Some(found) if Arc::ptr_eq(found, op) => {
+            let removed = registry.remove(&key);
+            // A kernel's context may have a foreign deleter: not under the lock.
+            drop(registry);
+            drop(removed);
+            Ok(())
+        }
+        _ => Err(err!(Runtime, "operator '{}' is not registered", op.full_name())),
+    }
+}
+
+/// The operator `my::op` with this overload.
+pub fn find(name: &str, overload: &str) -> Option<Arc<RuntimeOp>> {
+    name.contains("::")
+        .then(|| {
+            let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+            registry.get(&(name.to_owned(), overload.to_owned())).cloned()
+        })
+        .flatten()
+}
+
+/// Every operator that is registered now.
+pub fn all() -> Vec<Arc<RuntimeOp>> {
+    REGISTRY.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+}
+
+/// Forget all of them.
+pub fn shutdown() {
+    let registry = std::mem::take(&mut *REGISTRY.write().unwrap_or_else(PoisonError::into_inner));
+    drop(registry);
+}
+
+impl RuntimeOp {
+    fn key(&self) -> (String, String) {
+        (format!("{}::{}", self.signature.namespace, self.signature.name), self.signature.overload.clone())
+    }
+
+    /// `my::op` or `my::op.overload`.
+    pub fn full_name(&self) -> String {
+        format!("{}::{}", self.signature.namespace, self.signature.full_name())
+    }
+
+    /// What the operator takes and returns.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// Add the kernel for `key`, or replace it.
+    pub fn implement(&self, key: KernelKey, kernel: BoxedKernel) {
+        let before = self.kernels.write().unwrap_or_else(PoisonError::into_inner).insert(key, kernel);
+        drop(before);
+    }
+
+    fn kernel(&self, key: KernelKey) -> Option<BoxedKernel> {
+        self.kernels.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
+    }
+
+    /// Call it when no boxed layer is left: autograd, then the device.
+    pub(super) fn call_below_layers(&self, keys: KeySet, args: &[Value]) -> Result<Values> {
+        if keys.intersects(KeySet::AUTOGRAD)
+            && let Some(kernel) = self.kernel(KernelKey::Autograd)
+        {
+            return self.run(&kernel, args);
+        }
+        let (key, device) = device_of(args);
+        if let Some(kernel) = self.kernel(key) {
+            return if keys.intersects(KeySet::AUTOGRAD) {
+                self.run_unrecorded(&kernel, args)
+            } else {
+                self.run(&kernel, args)
+            };
+        }
+        match self.kernel(KernelKey::Composite) {
+            Some(kernel) => self.run(&kernel, args),
+            None => bail!(NotImplemented, "no kernel for operator {} on device {}", self.full_name(), device.name()),
+        }
+    }
+
+    fn run(&self, kernel: &BoxedKernel, args: &[Value]) -> Result<Values> {
+        let results = kernel(args)?;
+        let expected = self.signature.returns.len();
+        ensure!(
+            results.len() == expected,
+            Runtime,
+            "operator {} returns {expected} values, but its kernel gave {}",
+            self.full_name(),
+            results.len()
+        );
+        Ok(results)
+    }
+
+    /// A device kernel says nothing of derivatives: its results are marked so that backward through them is an
+    /// error that names the operator.
+    fn run_unrecorded(&self, kernel: &BoxedKernel, args: &[Value]) -> Result<Values> {
+        let results = {
+            let _below = KeyGuard::below_autograd();
+            self.run(kernel, args)?
+        };
+        let mut inputs: Vec<Tensor> = Vec::new();
+        args.iter().for_each(|value| value.for_each_tensor(|tensor| inputs.push(tensor.clone())));
+        if autograd::should_record(&inputs) && !self.signature.writes() {
+            let mut outputs: Vec<Tensor> = Vec::new();
+            results.iter().for_each(|value| value.for_each_tensor(|tensor| outputs.push(tensor.clone())));
+            let refs: Vec<&Tensor> = outputs.iter().filter(|output| output.dtype().is_differentiable()).collect();
+            let inputs: Vec<&Tensor> = inputs.iter().collect();
+            autograd::record(&refs, Edges::new().with_list(&inputs), NoDerivative { operator: self.full_name() });
+        }
+        Ok(results)
+    }
+}
+
+/// The kernel that the device of the first tensor asks for. Without a tensor it is the CPU's.
+fn device_of(args: &[Value]) -> (KernelKey, DeviceType) {
+    let mut device = None;
+    args.iter().for_each(|value| {
+        value.for_each_tensor(|tensor| {
+            device.get_or_insert(tensor.device().kind);
+        });
+    });
+    match device.unwrap_or(DeviceType::Cpu) {
+        DeviceType::Cpu => (KernelKey::Cpu, DeviceType::Cpu),
+        DeviceType::Cuda => (KernelKey::Cuda, DeviceType::Cuda),
+        DeviceType::Meta => (KernelKey::Meta, DeviceType::Meta),
+    }
+}
+
+struct NoDerivative {
+    operator: String,
+}
+
+impl Backward for NoDerivative {
+    fn name(&self) -> &str {
+        "NotImplemented"
+    }
+
+    fn saves(&self) -> bool {
+        false
+    }
+
+    fn backward(&self, _: &BackwardCall<'_>) -> Result<Gradients> {
+        bail!(NotImplemented, "derivative for {} is not implemented", self.operator)
+    }
+}

@@ -1,0 +1,66 @@
+//! The handle of a random generator, and the process's default one.
+
+use rushlight_base::random;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A shared CPU generator: PyTorch's mt19937 stream. Clones are the same generator.
+#[derive(Clone)]
+pub struct Generator(Arc<Mutex<random::Generator>>);
+
+static DEFAULT: Mutex<Option<Generator>> = Mutex::new(None);
+
+impl Generator {
+    /// A generator that starts from `seed`.
+    pub fn new(seed: u64) -> Generator {
+        Generator(Arc::new(Mutex::new(random::Generator::new(seed))))
+    }
+
+    /// The generator that operators use when they are given none.
+    pub fn default_cpu() -> Generator {
+        DEFAULT
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| Generator::new(random::Generator::DEFAULT_SEED))
+            .clone()
+    }
+
+    /// Draw from it. An operator holds the lock for its whole output, so that concurrent calls do not mix.
+    pub fn lock(&self) -> MutexGuard<'_, random::Generator> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The given generator, or the default one.
+    pub fn or_default(generator: Option<&Generator>) -> Generator {
+        generator.cloned().unwrap_or_else(Generator::default_cpu)
+    }
+
+    /// Hand the reference out as a C handle.
+    pub fn into_raw(self) -> *const Mutex<random::Generator> {
+        Arc::into_raw(self.0)
+    }
+
+    /// Take back a reference that [`Generator::into_raw`] handed out.
+    ///
+    /// # Safety
+    /// `raw` came from `into_raw` and was not taken back before.
+    pub unsafe fn from_raw(raw: *const Mutex<random::Generator>) -> Generator {
+        // SAFETY: the caller's promise is that of Arc::from_raw.
+        Generator(unsafe { Arc::from_raw(raw) })
+    }
+}
+
+impl std::fmt::Debug for Generator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Generator")
+    }
+}
+
+/// Seed the default generator (`torch::manual_seed`).
+pub fn manual_seed(seed: u64) {
+    Generator::default_cpu().lock().manual_seed(seed);
+}
+
+/// Forget the default generator; the next use starts a new one.
+pub fn shutdown() {
+    DEFAULT.lock().unwrap_or_else(PoisonError::into_inner).take();
+}

@@ -1,0 +1,190 @@
+//! Keys: one bit for each thing about a call that may need more than the device kernel.
+//!
+//! A call ORs the keys of its tensor arguments with what the thread includes, takes away what the thread
+//! excludes, and looks at one word. With no layer bit left it goes straight to the typed kernel.
+
+use std::cell::Cell;
+use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
+
+/// A set of keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KeySet(u64);
+
+impl KeySet {
+    /// No key.
+    pub const EMPTY: KeySet = KeySet(0);
+
+    // Facts about a tensor that kernels look at, but no layer does.
+    /// A 0-dim tensor made from a number: it does not take part in dtype promotion on equal terms.
+    pub const WRAPPED: KeySet = KeySet(1 << 0);
+    /// Shape without data.
+    pub const META: KeySet = KeySet(1 << 1);
+    /// Lives on a CUDA device.
+    pub const CUDA: KeySet = KeySet(1 << 2);
+
+    // Layers, innermost first.
+    /// Has autograd metadata: requires a gradient, or is a tracked view.
+    pub const AUTOGRAD: KeySet = KeySet(1 << 16);
+    /// Mixed precision is on (a thread's key).
+    pub const AUTOCAST: KeySet = KeySet(1 << 17);
+    /// Forward-mode tangents.
+    pub const FORWARD_AD: KeySet = KeySet(1 << 18);
+    /// Wrapped for vectorisation over a hidden dimension.
+    pub const VMAP: KeySet = KeySet(1 << 19);
+    /// Calls are recorded (a thread's key).
+    pub const RECORD: KeySet = KeySet(1 << 20);
+
+    /// Layers that work on boxed values. Each has one file in `dispatch/`.
+    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0);
+    /// Everything that keeps a call from going straight to the kernel.
+    pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0);
+
+    /// Is any key of `other` in this set?
+    #[inline]
+    pub const fn intersects(self, other: KeySet) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Is no key in the set?
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Is a layer among the keys that works on boxed values?
+    #[inline]
+    pub const fn is_boxed(self) -> bool {
+        self.intersects(KeySet::BOXED)
+    }
+
+    /// The bits, for storing in an atomic.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// A set from stored bits.
+    pub const fn from_bits(bits: u64) -> KeySet {
+        KeySet(bits)
+    }
+}
+
+impl BitOr for KeySet {
+    type Output = KeySet;
+    #[inline]
+    fn bitor(self, other: KeySet) -> KeySet {
+        KeySet(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for KeySet {
+    #[inline]
+    fn bitor_assign(&mut self, other: KeySet) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for KeySet {
+    type Output = KeySet;
+    #[inline]
+    fn bitand(self, other: KeySet) -> KeySet {
+        KeySet(self.0 & other.0)
+    }
+}
+
+impl Not for KeySet {
+    type Output = KeySet;
+    #[inline]
+    fn not(self) -> KeySet {
+        KeySet(!self.0)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Local {
+    include: KeySet,
+    exclude: KeySet,
+}
+
+thread_local! {
+    // Constant and without a destructor, so that the library can be unloaded while the thread lives on.
+    static LOCAL: Cell<Local> = const { Cell::new(Local { include: KeySet::EMPTY, exclude: KeySet::EMPTY }) };
+}
+
+/// The layers that a call has to pass whose tensors have `tensors`. Empty: straight to the kernel.
+#[inline]
+pub fn active(tensors: KeySet) -> KeySet {
+    let local = LOCAL.get();
+    (tensors | local.include) & !local.exclude & KeySet::LAYERS
+}
+
+/// While it lives, the thread includes or excludes keys; then the former state comes back.
+#[must_use = "the keys change back when the guard is dropped"]
+pub struct KeyGuard {
+    before: Local,
+    /// A guard belongs to its thread.
+    _not_send: std::marker::PhantomData<*mut ()>,
+}
+
+impl KeyGuard {
+    /// Calls of this thread behave as if every tensor had `keys`.
+    pub fn include(keys: KeySet) -> KeyGuard {
+        KeyGuard::change(|local| Local { include: local.include | keys, exclude: local.exclude & !keys })
+    }
+
+    /// Calls of this thread ignore `keys`.
+    #[inline]
+    pub fn exclude(keys: KeySet) -> KeyGuard {
+        KeyGuard::change(|local| Local { exclude: local.exclude | keys, ..local })
+    }
+
+    /// Calls of this thread run below the autograd layer: nothing is recorded for backward.
+    #[inline]
+    pub fn below_autograd() -> KeyGuard {
+        KeyGuard::exclude(KeySet::AUTOGRAD)
+    }
+
+    #[inline]
+    fn change(change: impl FnOnce(Local) -> Local) -> KeyGuard {
+        let before = LOCAL.get();
+        LOCAL.set(change(before));
+        KeyGuard { before, _not_send: std::marker::PhantomData }
+    }
+}
+
+impl Drop for KeyGuard {
+    #[inline]
+    fn drop(&mut self) {
+        LOCAL.set(self.before);
+    }
+}
+
+/// Switch a key of this thread on or off, without a scope (`rlt_record_start` and its kin).
+pub fn set_included(keys: KeySet, on: bool) {
+    let local = LOCAL.get();
+    let include = if on { local.include | keys } else { local.include & !keys };
+    LOCAL.set(Local { include, ..local });
+}
+
+/// Does this thread include any of `keys`?
+pub fn is_included(keys: KeySet) -> bool {
+    LOCAL.get().include.intersects(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_nest_and_restore() {
+        assert!(!active(KeySet::META).intersects(KeySet::LAYERS));
+        assert!(active(KeySet::AUTOGRAD).intersects(KeySet::LAYERS));
+        {
+            let _below = KeyGuard::below_autograd();
+            assert!(!active(KeySet::AUTOGRAD).intersects(KeySet::LAYERS));
+            let _record = KeyGuard::include(KeySet::RECORD);
+            assert!(active(KeySet::AUTOGRAD).intersects(KeySet::BOXED));
+        }
+        assert!(active(KeySet::AUTOGRAD).intersects(KeySet::AUTOGRAD));
+        assert!(!is_included(KeySet::RECORD));
+    }
+}

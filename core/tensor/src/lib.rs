@@ -1,0 +1,30 @@
+//! Tensors, dispatch, autograd and operators of Rushlight.
+//!
+//! `tensor` and `dense` are the data, `keys` and `dispatch` the way of a call, `autograd` the gradients, `ops` the
+//! operators (hand-written rules and glue, and the functions generated from `core/schema`). Kernels live in
+//! `rushlight-cpu`; nothing here knows of C.
+
+pub mod autograd;
+pub mod dense;
+pub mod dispatch;
+mod generator;
+mod keys;
+pub mod ops;
+mod options;
+mod tensor;
+
+pub use dense::{Dense, Geometry, Spec};
+pub use dispatch::{Op, Value, Values};
+pub use generator::{Generator, manual_seed};
+pub use keys::{KeyGuard, KeySet};
+pub use options::{Options, format_or};
+pub use tensor::{Tensor, TensorImpl, WeakTensor};
+
+/// Back to the state before the first call: default generator, run-time operators, settings and hooks. No other
+/// call may be under way.
+pub fn shutdown() {
+    dispatch::record::stop();
+    dispatch::runtime_ops::shutdown();
+    generator::shutdown();
+    rushlight_base::runtime::shutdown();
+}

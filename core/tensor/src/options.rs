@@ -1,0 +1,52 @@
+//! What factories take besides sizes and values: dtype, layout, device, pinned memory.
+
+use rushlight_base::{DType, Device, Layout, MemoryFormat, Result, bail, runtime};
+
+/// The tail `ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory` of PyTorch's factories as one
+/// argument. `None` means what PyTorch means by it: the default, or for `*_like` what the input has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Element type.
+    pub dtype: Option<DType>,
+    /// Arrangement of elements.
+    pub layout: Option<Layout>,
+    /// Where the tensor lives.
+    pub device: Option<Device>,
+    /// Page-locked host memory, for transfers to a GPU.
+    pub pin_memory: Option<bool>,
+}
+
+impl Options {
+    /// Nothing but a dtype.
+    pub fn of(dtype: DType) -> Options {
+        Options { dtype: Some(dtype), ..Options::default() }
+    }
+
+    /// The same on a device.
+    pub fn on(self, device: Device) -> Options {
+        Options { device: Some(device), ..self }
+    }
+
+    /// The dtype, or the process's default floating-point dtype.
+    pub fn dtype_or_default(&self) -> DType {
+        self.dtype.unwrap_or_else(runtime::default_dtype)
+    }
+
+    /// The device, or the host.
+    pub fn device_or_cpu(&self) -> Device {
+        self.device.unwrap_or(Device::CPU)
+    }
+
+    /// Refuse what no tensor can have here. Without a GPU there is nothing to pin memory for.
+    pub fn check(&self) -> Result<()> {
+        if self.pin_memory == Some(true) {
+            bail!(Runtime, "Cannot access accelerator device when none is available.");
+        }
+        Ok(())
+    }
+}
+
+/// The memory format, or `default`.
+pub fn format_or(format: Option<MemoryFormat>, default: MemoryFormat) -> MemoryFormat {
+    format.unwrap_or(default)
+}

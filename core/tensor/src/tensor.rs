@@ -1,0 +1,476 @@
+//! The tensor: one concrete, reference-counted, thread-safe type.
+//!
+//! A tensor is a pointer to a key word, a body (behind a lock, since in-place view operators and `set_data`
+//! may change it) and, only when needed, a box with autograd metadata. Operators take one [`Dense`] snapshot
+//! of it and never look back.
+
+use crate::autograd::AutogradMeta;
+use crate::dense::{Dense, Geometry, Spec};
+use crate::keys::KeySet;
+use crate::options::Options;
+use rushlight_base::{
+    DType, Device, DeviceType, DimVec, Element, MemoryFormat, Result, Scalar, Storage, ensure, format_sizes, numel,
+};
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
+
+/// A reference to a tensor. Clones refer to the same tensor.
+#[derive(Clone)]
+#[repr(transparent)]
+pub struct Tensor(Arc<TensorImpl>);
+
+/// What a tensor is. Opaque outside of this crate: the C handle `rlt_tensor` points to it.
+pub struct TensorImpl {
+    keys: AtomicU64,
+    body: RwLock<Dense>,
+    /// The tensor's own version counter, where it does not share its storage's (after `set_data`).
+    version: OnceLock<Arc<AtomicU32>>,
+    autograd: OnceLock<Box<AutogradMeta>>,
+}
+
+impl Tensor {
+    /// A tensor over a body.
+    #[inline]
+    pub fn from_dense(dense: Dense) -> Tensor {
+        let keys = keys_of(&dense);
+        Tensor(Arc::new(TensorImpl {
+            keys: AtomicU64::new(keys.bits()),
+            body: RwLock::new(dense),
+            version: OnceLock::new(),
+            autograd: OnceLock::new(),
+        }))
+    }
+
+    /// A tensor on the host with a copy of `values`, row-major.
+    pub fn from_slice<T: Element>(values: &[T], sizes: &[i64]) -> Result<Tensor> {
+        let elements = numel(sizes)?;
+        ensure!(
+            elements == values.len() as i64,
+            Runtime,
+            "shape {} has {elements} elements, but {} values were given",
+            format_sizes(sizes),
+            values.len()
+        );
+        let dense = Spec::new(sizes, T::DTYPE, Device::CPU).allocate()?;
+        // SAFETY: the storage was just allocated for `elements` elements of T, and nobody else has it.
+        unsafe { dense.ptr().cast::<T>().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+        Ok(Tensor::from_dense(dense))
+    }
+
+    /// The elements in row-major order. `T` must be the tensor's dtype.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let dense = self.dense()?;
+        ensure!(dense.dtype == T::DTYPE, Type, "expected a tensor of {} but got {}", T::DTYPE, dense.dtype);
+        ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
+        let count = dense.numel();
+        let mut values = Vec::new();
+        values
+            .try_reserve_exact(count as usize)
+            .map_err(|_| rushlight_base::err!(OutOfMemory, "not enough memory for {count} elements"))?;
+        let mut index = DimVec::from_elem(0, dense.ndim());
+        let start = dense.ptr().cast::<T>();
+        for _ in 0..count {
+            let offset: i64 = index.iter().zip(dense.strides()).map(|(i, stride)| i * stride).sum();
+            // SAFETY: the index stays inside of the sizes, so the element lies inside of the storage.
+            values.push(unsafe { start.offset(offset as isize).read() });
+            advance(&mut index, dense.sizes());
+        }
+        Ok(values)
+    }
+
+    /// A tensor of the same dtype, geometry and bytes, without history. It shares the version counter, so
+    /// that writing through either is noticed by the other (`detach`).
+    pub fn alias(&self) -> Tensor {
+        let alias = Tensor::from_dense(self.read().clone());
+        if let Some(version) = self.0.version.get() {
+            // The cell is new and empty.
+            let _ = alias.0.version.set(version.clone());
+        }
+        alias
+    }
+
+    /// As `alias`, but writes are not noticed: `Tensor.data` of PyTorch.
+    pub fn untracked_alias(&self) -> Tensor {
+        let alias = Tensor::from_dense(self.read().clone());
+        let _ = alias.0.version.set(Arc::new(AtomicU32::new(0)));
+        alias
+    }
+
+    /// A view: another geometry over the same bytes, with the same version counter and no history yet.
+    #[inline]
+    pub fn view_of(&self, dense: &Dense, geometry: Geometry) -> Tensor {
+        let view = Tensor::from_dense(Dense { wrapped: false, ..dense.with_geometry(geometry) });
+        if let Some(version) = self.0.version.get() {
+            let _ = view.0.version.set(version.clone());
+        }
+        view
+    }
+
+    /// The keys of this tensor.
+    #[inline]
+    pub fn keys(&self) -> KeySet {
+        KeySet::from_bits(self.0.keys.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn add_keys(&self, keys: KeySet) {
+        self.0.keys.fetch_or(keys.bits(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_keys(&self, keys: KeySet) {
+        self.0.keys.fetch_and((!keys).bits(), Ordering::Relaxed);
+    }
+
+    /// The one consistent snapshot that a call works on.
+    #[inline]
+    pub fn dense(&self) -> Result<Dense> {
+        Ok(self.read().clone())
+    }
+
+    #[inline]
+    fn read(&self) -> RwLockReadGuard<'_, Dense> {
+        self.0.body.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Change the geometry in place (`transpose_`, `squeeze_`, ...).
+    pub fn set_geometry(&self, geometry: Geometry) -> Result<()> {
+        self.0.body.write().unwrap_or_else(PoisonError::into_inner).geometry = geometry;
+        Ok(())
+    }
+
+    /// Take over another body, keeping identity and autograd metadata (`set_data`, `resize_`, out= forms).
+    pub(crate) fn replace_body(&self, dense: Dense) {
+        let keys = self.keys() & !(KeySet::META | KeySet::CUDA | KeySet::WRAPPED) | keys_of(&dense);
+        let before = std::mem::replace(&mut *self.0.body.write().unwrap_or_else(PoisonError::into_inner), dense);
+        self.0.keys.store(keys.bits(), Ordering::Relaxed);
+        // The old storage may run a foreign deleter: not under the lock.
+        drop(before);
+    }
+
+    /// Let this tensor have the bytes, dtype and geometry of `other`; gradients and identity stay, and the
+    /// version counter starts on its own.
+    pub fn set_data(&self, other: &Tensor) -> Result<()> {
+        let dense = other.dense()?;
+        ensure!(
+            !self.requires_grad() || dense.dtype.is_differentiable(),
+            Runtime,
+            "data set to a tensor that requires gradients must be floating point or complex dtype"
+        );
+        // Its own counter keeps counting from where it was.
+        let _ = self.0.version.set(Arc::new(AtomicU32::new(self.version())));
+        self.replace_body(dense);
+        Ok(())
+    }
+
+    /// Give this tensor room for `spec`, if its shape differs: the rule of out= arguments and `resize_`. Other
+    /// tensors over the former storage keep it.
+    pub fn resize_to(&self, spec: &Spec) -> Result<()> {
+        let dense = self.dense()?;
+        if dense.sizes() == &*spec.sizes {
+            return Ok(());
+        }
+        let elements = numel(&spec.sizes)?;
+        let strides = spec.strides.clone().unwrap_or_else(|| rushlight_base::contiguous_strides(&spec.sizes));
+        let geometry = Geometry { sizes: spec.sizes.clone(), strides, offset: dense.geometry.offset };
+        let needed = (geometry.offset + elements).saturating_mul(dense.dtype.size() as i64);
+        if needed <= dense.storage.bytes() as i64 {
+            return self.set_geometry(geometry);
+        }
+        let room = Spec { dtype: dense.dtype, device: dense.device, ..spec.clone() }.allocate()?;
+        self.replace_body(room);
+        Ok(())
+    }
+
+    /// Extent of each dimension.
+    pub fn sizes(&self) -> DimVec {
+        DimVec::from_slice(self.read().sizes())
+    }
+
+    /// Step of each dimension, in elements.
+    pub fn strides(&self) -> DimVec {
+        DimVec::from_slice(self.read().strides())
+    }
+
+    /// Sizes and strides where they stand, for faces that lend them out: valid until the tensor is resized,
+    /// given other data, or freed.
+    pub fn geometry_parts(&self) -> (*const i64, *const i64, usize) {
+        let body = self.read();
+        (body.sizes().as_ptr(), body.strides().as_ptr(), body.ndim())
+    }
+
+    /// Number of dimensions.
+    pub fn ndim(&self) -> usize {
+        self.read().ndim()
+    }
+
+    /// dtype and device as factory options.
+    pub fn options(&self) -> Options {
+        let body = self.read();
+        Options::of(body.dtype).on(body.device)
+    }
+
+    /// Number of elements.
+    pub fn numel(&self) -> i64 {
+        self.read().numel()
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.read().dtype
+    }
+
+    /// Where the tensor lives.
+    pub fn device(&self) -> Device {
+        self.read().device
+    }
+
+    /// Where the first element stands in the storage, in elements.
+    pub fn storage_offset(&self) -> i64 {
+        self.read().geometry.offset
+    }
+
+    /// The shared bytes.
+    pub fn storage(&self) -> Storage {
+        self.read().storage.clone()
+    }
+
+    /// Address of the first element. Null on the meta device.
+    pub fn data_ptr(&self) -> *mut c_void {
+        self.read().ptr().cast()
+    }
+
+    /// Are the elements laid out in this memory format?
+    pub fn is_contiguous(&self, format: MemoryFormat) -> bool {
+        self.read().geometry.is_contiguous_in(format)
+    }
+
+    /// Is this a number in a tensor's clothes, which yields to dimensioned tensors in dtype promotion?
+    pub fn is_wrapped_number(&self) -> bool {
+        self.keys().intersects(KeySet::WRAPPED)
+    }
+
+    /// Say that this 0-dim tensor stands for a number.
+    pub fn set_wrapped_number(&self, wrapped: bool) -> Result<()> {
+        ensure!(self.ndim() == 0, Runtime, "only a 0-dim tensor can be a wrapped number, got {} dims", self.ndim());
+        self.0.body.write().unwrap_or_else(PoisonError::into_inner).wrapped = wrapped;
+        if wrapped {
+            self.add_keys(KeySet::WRAPPED)
+        } else {
+            self.remove_keys(KeySet::WRAPPED)
+        }
+        Ok(())
+    }
+
+    /// The only element, as a number.
+    pub fn item(&self) -> Result<Scalar> {
+        let dense = self.dense()?;
+        ensure!(dense.numel() == 1, Runtime, "a Tensor with {} elements cannot be converted to Scalar", dense.numel());
+        ensure!(!dense.is_meta(), NotImplemented, "Tensor.item() cannot be called on meta tensors");
+        // SAFETY: the tensor has one element of its dtype at this address.
+        Ok(unsafe { read_scalar(dense.ptr(), dense.dtype) })
+    }
+
+    /// How often the tensor's bytes were written in place.
+    #[inline]
+    pub fn version(&self) -> u32 {
+        match self.0.version.get() {
+            Some(version) => version.load(Ordering::Relaxed),
+            None => self.read().storage.version(),
+        }
+    }
+
+    /// Record a write in place.
+    #[inline]
+    pub fn bump_version(&self) {
+        match self.0.version.get() {
+            Some(version) => {
+                version.fetch_add(1, Ordering::Relaxed);
+            }
+            None => self.read().storage.bump_version(),
+        }
+    }
+
+    /// Is this the same tensor (not merely an equal one)?
+    pub fn is(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// How many references to the tensor exist.
+    pub fn use_count(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    /// A reference that does not keep the tensor alive.
+    pub fn downgrade(&self) -> WeakTensor {
+        WeakTensor(Arc::downgrade(&self.0))
+    }
+
+    /// The tensor's autograd metadata, if it has any.
+    pub(crate) fn autograd_meta(&self) -> Option<&AutogradMeta> {
+        self.0.autograd.get().map(|meta| &**meta)
+    }
+
+    /// The tensor's autograd metadata, made if it has none.
+    pub(crate) fn autograd_meta_or_new(&self) -> &AutogradMeta {
+        self.0.autograd.get_or_init(Box::default)
+    }
+
+    /// Give a new tensor its autograd metadata. It must have none.
+    pub(crate) fn init_autograd_meta(&self, meta: AutogradMeta) {
+        let fresh = self.0.autograd.set(Box::new(meta)).is_ok();
+        debug_assert!(fresh, "the tensor has autograd metadata already");
+        self.add_keys(KeySet::AUTOGRAD);
+    }
+
+    /// Hand the reference out as a C handle. [`Tensor::from_raw`] takes it back.
+    pub fn into_raw(self) -> *const TensorImpl {
+        Arc::into_raw(self.0)
+    }
+
+    /// Take back a reference that [`Tensor::into_raw`] handed out.
+    ///
+    /// # Safety
+    /// `raw` came from `into_raw` and was not taken back before.
+    pub unsafe fn from_raw(raw: *const TensorImpl) -> Tensor {
+        // SAFETY: the caller's promise is that of Arc::from_raw.
+        Tensor(unsafe { Arc::from_raw(raw) })
+    }
+
+    /// Use a handle without taking it over.
+    ///
+    /// # Safety
+    /// `raw` came from `into_raw` and is not taken back while the result lives.
+    #[inline]
+    pub unsafe fn borrow_raw(raw: *const TensorImpl) -> ManuallyDrop<Tensor> {
+        // SAFETY: the caller's promise; ManuallyDrop keeps the count as it is.
+        ManuallyDrop::new(unsafe { Tensor::from_raw(raw) })
+    }
+}
+
+/// A reference to a tensor that does not keep it alive.
+#[derive(Clone)]
+pub struct WeakTensor(Weak<TensorImpl>);
+
+impl WeakTensor {
+    /// The tensor, if somebody still has it.
+    pub fn upgrade(&self) -> Option<Tensor> {
+        self.0.upgrade().map(Tensor)
+    }
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tensor({} {})", self.read().describe(), self.device())
+    }
+}
+
+#[inline]
+fn keys_of(dense: &Dense) -> KeySet {
+    let mut keys = match dense.device.kind {
+        DeviceType::Cpu => KeySet::EMPTY,
+        DeviceType::Meta => KeySet::META,
+        DeviceType::Cuda => KeySet::CUDA,
+    };
+    if dense.wrapped {
+        keys |= KeySet::WRAPPED;
+    }
+    keys
+}
+
+/// The next index in row-major order.
+fn advance(index: &mut [i64], sizes: &[i64]) {
+    for (i, &size) in index.iter_mut().zip(sizes).rev() {
+        *i += 1;
+        if *i < size {
+            return;
+        }
+        *i = 0;
+    }
+}
+
+/// Read one element as a scalar.
+///
+/// # Safety
+/// `at` points to a readable element of `dtype`.
+unsafe fn read_scalar(at: *const u8, dtype: DType) -> Scalar {
+    use rushlight_base::{Complex, Complex32, Complex64, Complex128, bf16, f16};
+    // SAFETY: the caller's promise, for the type that belongs to the dtype.
+    unsafe {
+        match dtype {
+            DType::Bool => Scalar::Bool(at.read() != 0),
+            DType::U8 => Scalar::Int(i64::from(at.read())),
+            DType::I8 => Scalar::Int(i64::from(at.cast::<i8>().read_unaligned())),
+            DType::I16 => Scalar::Int(i64::from(at.cast::<i16>().read_unaligned())),
+            DType::I32 => Scalar::Int(i64::from(at.cast::<i32>().read_unaligned())),
+            DType::I64 => Scalar::Int(at.cast::<i64>().read_unaligned()),
+            DType::U16 => Scalar::Int(i64::from(at.cast::<u16>().read_unaligned())),
+            DType::U32 => Scalar::Int(i64::from(at.cast::<u32>().read_unaligned())),
+            DType::U64 => match at.cast::<u64>().read_unaligned() {
+                value if value <= i64::MAX as u64 => Scalar::Int(value as i64),
+                value => Scalar::UInt(value),
+            },
+            DType::F16 => Scalar::Float(at.cast::<f16>().read_unaligned().to_f64()),
+            DType::BF16 => Scalar::Float(at.cast::<bf16>().read_unaligned().to_f64()),
+            DType::F32 => Scalar::Float(f64::from(at.cast::<f32>().read_unaligned())),
+            DType::F64 => Scalar::Float(at.cast::<f64>().read_unaligned()),
+            DType::C32 => {
+                let value = at.cast::<Complex32>().read_unaligned();
+                Scalar::Complex(Complex::new(value.re.to_f64(), value.im.to_f64()))
+            }
+            DType::C64 => {
+                let value = at.cast::<Complex64>().read_unaligned();
+                Scalar::Complex(Complex::new(f64::from(value.re), f64::from(value.im)))
+            }
+            DType::C128 => Scalar::Complex(at.cast::<Complex128>().read_unaligned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::smallvec;
+
+    #[test]
+    fn values_go_in_and_come_out() {
+        let tensor = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3]).unwrap();
+        let dense = tensor.dense().unwrap();
+        let transposed =
+            tensor.view_of(&dense, Geometry { sizes: smallvec![3, 2], strides: smallvec![1, 3], offset: 0 });
+        assert_eq!(transposed.to_vec::<f32>().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        assert!(transposed.to_vec::<f64>().is_err());
+        assert!(Tensor::from_slice(&[1i64, 2], &[3]).is_err());
+    }
+
+    #[test]
+    fn views_share_the_version_and_data_does_not() {
+        let tensor = Tensor::from_slice(&[1i64, 2], &[2]).unwrap();
+        let (alias, data) = (tensor.alias(), tensor.untracked_alias());
+        alias.bump_version();
+        assert_eq!((tensor.version(), alias.version(), data.version()), (1, 1, 0));
+        data.bump_version();
+        assert_eq!(tensor.version(), 1);
+    }
+
+    #[test]
+    fn raw_handles_keep_the_tensor_alive() {
+        let tensor = Tensor::from_slice(&[7u8], &[]).unwrap();
+        let raw = tensor.clone().into_raw();
+        assert_eq!(tensor.use_count(), 2);
+        // SAFETY: `raw` was handed out above and is taken back once, below.
+        unsafe {
+            assert_eq!(Tensor::borrow_raw(raw).item().unwrap(), Scalar::Int(7));
+            drop(Tensor::from_raw(raw));
+        }
+        assert_eq!(tensor.use_count(), 1);
+    }
+
+    #[test]
+    fn a_tensor_is_one_pointer_and_can_cross_threads() {
+        fn crosses_threads<T: Send + Sync>() {}
+        crosses_threads::<Tensor>();
+        assert_eq!(size_of::<Tensor>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<Tensor>>(), 2 * size_of::<usize>());
+    }
+}
