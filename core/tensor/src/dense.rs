@@ -276,7 +276,7 @@ impl Spec {
         let storage = match self.device.kind {
             DeviceType::Cpu => Storage::allocate(bytes)?,
             DeviceType::Meta => Storage::meta(bytes),
-            DeviceType::Cuda => return Err(no_cuda_device()),
+            DeviceType::Cuda => return Err(no_cuda_memory(self.device)),
         };
         let strides = self.strides.unwrap_or_else(|| contiguous_strides(&self.sizes));
         let geometry = Geometry { sizes: self.sizes, strides, offset: 0 };
@@ -296,10 +296,16 @@ impl Spec {
     }
 }
 
-/// Without a GPU, or in a build without CUDA, there is no such device.
+/// Why there is no memory on a CUDA device: no device, or a build without the CUDA column.
 #[cold]
-pub fn no_cuda_device() -> rushlight_base::Error {
-    err!(Runtime, "no CUDA device: this machine has none that Rushlight can use, or this build has no CUDA kernels")
+fn no_cuda_memory(device: Device) -> rushlight_base::Error {
+    #[cfg(feature = "cuda")]
+    return match rushlight_cuda::check_device(device) {
+        Err(error) => error,
+        Ok(()) => err!(NotImplemented, "no kernel makes tensors on device {device}"),
+    };
+    #[cfg(not(feature = "cuda"))]
+    err!(Runtime, "no CUDA device: this build of Rushlight has no CUDA, so there is no device {device}")
 }
 
 #[cfg(test)]
