@@ -1,0 +1,228 @@
+//! The C++ face: `ATen/generated/methods.h` (inside the body of `class Tensor`) and `ATen/generated/functions.h`.
+//!
+//! Signatures are libtorch's, so that its programs compile unchanged: `self` is the receiver of a method, an out
+//! form exists as `add_out` (outputs first, defaults kept) and `add_outf` (outputs last, no defaults).
+
+use crate::face::Face;
+use crate::model::{Family, FormKind, Parameter, Returns};
+use crate::names;
+use crate::types::Kind;
+use rushlight_schema::{Constant, Default};
+use std::fmt::Write;
+
+/// `cpp-frontend/include/ATen/generated/methods.h`
+pub fn methods(families: &[(&Family, Vec<Face>)]) -> String {
+    let mut text = crate::generated_line("//", "core/schema/ops");
+    text.push_str("// Members of class Tensor: ATen/core/TensorBody.h includes this inside the class.\n");
+    for (family, faces) in families {
+        let members: String = faces.iter().filter(|face| face.form.method).map(method).collect();
+        if !members.is_empty() {
+            let _ = write!(text, "\n// {}: {}\n{members}", family.name, family.doc);
+        }
+    }
+    text
+}
+
+/// `cpp-frontend/include/ATen/generated/functions.h`
+pub fn functions(families: &[(&Family, Vec<Face>)]) -> String {
+    let mut text = crate::generated_line("//", "core/schema/ops");
+    text.push_str(
+        "// The operators as free functions of namespace at (torch uses the same names).\n#pragma once\n\n\
+         #include <ATen/core/TensorBody.h>\n\nnamespace at {\nRLT_NAMESPACE_BEGIN\n",
+    );
+    for (family, faces) in families {
+        let _ = write!(text, "\n// {}: {}\n", family.name, family.doc);
+        for face in faces.iter().filter(|face| face.form.function) {
+            text.push_str(&if face.form.kind == FormKind::Out { out_functions(face) } else { function(face) });
+        }
+    }
+    text + "\nRLT_NAMESPACE_END\n} // namespace at\n"
+}
+
+fn method(face: &Face) -> String {
+    let params: Vec<String> = face.params.iter().filter(|p| p.name != "self").map(|p| declare(face, p, true)).collect();
+    let (result, body) = body(face, "*this", "const_cast<Tensor&>(*this)");
+    format!("{}{result} {}({}) const {{\n{body}}}\n", comment(face), names::cxx_function(face.form), params.join(", "))
+}
+
+fn function(face: &Face) -> String {
+    let in_place = face.form.kind == FormKind::InPlace;
+    let params: Vec<String> = face
+        .params
+        .iter()
+        .map(|p| if in_place && p.name == "self" && p.kind == Kind::Tensor { "Tensor& self".into() } else { declare(face, p, true) })
+        .collect();
+    let (result, body) = body(face, "self", "self");
+    format!("{}inline {result} {}({}) {{\n{body}}}\n", comment(face), names::cxx_function(face.form), params.join(", "))
+}
+
+fn out_functions(face: &Face) -> String {
+    let outs: Vec<String> = face.outs.iter().map(|out| format!("Tensor& {out}")).collect();
+    let with = |defaults| face.params.iter().map(|p| declare(face, p, defaults)).collect::<Vec<String>>();
+    let result = match outs.len() {
+        1 => "Tensor&".to_string(),
+        n => format!("std::tuple<{}>", vec!["Tensor&"; n].join(", ")),
+    };
+    let back = match &face.outs[..] {
+        [out] => format!("return {out};"),
+        outs => format!("return {result}({});", outs.join(", ")),
+    };
+    let first = [outs.clone(), with(true)].concat();
+    let last = [with(false), outs].concat();
+    format!(
+        "{}inline {result} {name}f({}) {{\n  rlt::check({}({}));\n  {back}\n}}\n\
+         {}inline {result} {name}({}) {{\n  return {name}f({});\n}}\n",
+        comment(face),
+        last.join(", "),
+        symbol(face),
+        values(face, "self").join(", "),
+        comment(face),
+        first.join(", "),
+        face.params.iter().map(|p| p.name.clone()).chain(face.outs.iter().cloned()).collect::<Vec<_>>().join(", "),
+        name = names::cxx_function(face.form),
+    )
+}
+
+/// Result type and body; `receiver` is what `self` is called here, `written` what an in-place form returns.
+fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
+    let call = symbol(face);
+    let mut values = values(face, receiver);
+    match face.returns {
+        Returns::Nothing => {
+            let line = format!("  rlt::check({call}({}));\n", values.join(", "));
+            if face.has_self() {
+                ("Tensor&".into(), format!("{line}  return {written};\n"))
+            } else {
+                ("void".into(), line)
+            }
+        }
+        Returns::TensorList => {
+            values.push("&out0".into());
+            let body = format!(
+                "  rlt_tensor_list* out0 = nullptr;\n  rlt::check({call}({}));\n  return rlt::adopt(out0);\n",
+                values.join(", ")
+            );
+            ("std::vector<Tensor>".into(), body)
+        }
+        Returns::Tensor | Returns::Tensors(_) => {
+            let count = if let Returns::Tensors(count) = face.returns { count } else { 1 };
+            let outs: Vec<String> = (0..count).map(|index| format!("out{index}")).collect();
+            values.extend(outs.iter().map(|out| format!("&{out}")));
+            let locals: String = outs.iter().map(|out| format!("  rlt_tensor* {out} = nullptr;\n")).collect();
+            let adopted: Vec<String> = outs.iter().map(|out| format!("rlt::adopt({out})")).collect();
+            let (result, back) = match &adopted[..] {
+                [one] => ("Tensor".to_string(), one.clone()),
+                many => {
+                    (format!("std::tuple<{}>", vec!["Tensor"; many.len()].join(", ")), format!("{{{}}}", many.join(", ")))
+                }
+            };
+            (result, format!("{locals}  rlt::check({call}({}));\n  return {back};\n", values.join(", ")))
+        }
+    }
+}
+
+fn symbol(face: &Face) -> String {
+    face.c_function()
+}
+
+fn comment(face: &Face) -> String {
+    format!("/// {}\n/// `{}`\n", face.op.doc.summary, face.op.doc.formula)
+}
+
+/// The arguments of the C call.
+fn values(face: &Face, receiver: &str) -> Vec<String> {
+    let mut values: Vec<String> = face
+        .params
+        .iter()
+        .map(|p| value(p.kind, if p.name == "self" { receiver } else { &p.name }))
+        .collect();
+    values.extend(face.outs.iter().map(|out| value(Kind::Tensor, out)));
+    values
+}
+
+fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
+    let required = !defaults || face.op.cxx_required.contains(&param.name);
+    let default = param.default.as_ref().filter(|_| !required);
+    let tail = default.map_or(String::new(), |value| format!(" = {}", default_value(param.kind, value)));
+    format!("{} {}{tail}", ty(param.kind), names::c_identifier(&param.name))
+}
+
+fn ty(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Tensor => "const Tensor&",
+        Kind::TensorOptional => "const std::optional<Tensor>&",
+        Kind::TensorList => "TensorList",
+        Kind::Scalar => "const Scalar&",
+        Kind::ScalarOptional => "const std::optional<Scalar>&",
+        Kind::Int => "int64_t",
+        Kind::IntOptional => "std::optional<int64_t>",
+        Kind::IntList => "IntArrayRef",
+        Kind::IntListOptional => "OptionalIntArrayRef",
+        Kind::Float => "double",
+        Kind::FloatOptional => "std::optional<double>",
+        Kind::FloatList => "ArrayRef<double>",
+        Kind::FloatListOptional => "std::optional<ArrayRef<double>>",
+        Kind::Bool => "bool",
+        Kind::BoolOptional => "std::optional<bool>",
+        Kind::Str => "std::string_view",
+        Kind::StrOptional => "std::optional<std::string_view>",
+        Kind::DType => "ScalarType",
+        Kind::DTypeOptional => "std::optional<ScalarType>",
+        Kind::LayoutOptional => "std::optional<Layout>",
+        Kind::MemoryFormat => "MemoryFormat",
+        Kind::MemoryFormatOptional => "std::optional<MemoryFormat>",
+        Kind::Device => "Device",
+        Kind::DeviceOptional => "std::optional<Device>",
+        Kind::GeneratorOptional => "std::optional<Generator>",
+        Kind::Options => "TensorOptions",
+    }
+}
+
+fn value(kind: Kind, x: &str) -> String {
+    let helper = match kind {
+        Kind::Tensor | Kind::TensorOptional | Kind::GeneratorOptional => "handle",
+        Kind::Scalar | Kind::ScalarOptional => "scalar",
+        Kind::IntOptional | Kind::FloatOptional | Kind::BoolOptional | Kind::DTypeOptional | Kind::LayoutOptional | Kind::MemoryFormatOptional => {
+            "pointer"
+        }
+        Kind::Bool => "flag",
+        Kind::Str | Kind::StrOptional => "text",
+        Kind::DType | Kind::MemoryFormat => "code",
+        Kind::Device | Kind::DeviceOptional => "device",
+        Kind::Options => "options",
+        Kind::Int | Kind::Float => return x.to_string(),
+        Kind::TensorList => return format!("rlt::handles({x}), rlt::length({x})"),
+        Kind::IntList | Kind::IntListOptional | Kind::FloatList | Kind::FloatListOptional => {
+            return format!("rlt::data({x}), rlt::length({x})");
+        }
+    };
+    format!("rlt::{helper}({x})")
+}
+
+fn default_value(kind: Kind, value: &Default) -> String {
+    match (kind, value) {
+        (Kind::Options | Kind::TensorOptional, Default::None) => "{}".into(),
+        (_, Default::None) => "std::nullopt".into(),
+        (_, Default::Bool(value)) => value.to_string(),
+        (Kind::Float | Kind::FloatOptional, Default::Int(value)) => format!("{value}.0"),
+        (_, Default::Int(value)) => value.to_string(),
+        (_, Default::Float(value)) => format!("{value:?}"),
+        (_, Default::Str(text)) => format!("{text:?}"),
+        (_, Default::List(values)) => {
+            let values: Vec<String> = values.iter().map(|value| default_value(Kind::Int, value)).collect();
+            format!("{{{}}}", values.join(", "))
+        }
+        (_, Default::Constant(constant)) => match constant {
+            Constant::Mean => "at::Reduction::Mean",
+            Constant::Sum => "at::Reduction::Sum",
+            Constant::Long => "at::kLong",
+            Constant::Float => "at::kFloat",
+            Constant::Double => "at::kDouble",
+            Constant::Bool => "at::kBool",
+            Constant::Strided => "at::kStrided",
+            Constant::ContiguousFormat => "MemoryFormat::Contiguous",
+            Constant::PreserveFormat => "MemoryFormat::Preserve",
+        }
+        .into(),
+    }
+}
