@@ -142,7 +142,7 @@ fn key(face: &Face, parameters: &[Declared]) -> String {
 
 /// The public parameters when only the first `count` arguments are given.
 fn parameters(face: &Face, method: bool, count: usize, spelling: Spelling) -> Vec<Declared> {
-    let given: Vec<&Declared> = face.params[..count].iter().filter(|p| !(method && p.name == "self")).collect();
+    let given: Vec<&Parameter> = face.params[..count].iter().filter(|p| !(method && p.name == "self")).collect();
     let mut parameters = Vec::new();
     for (index, param) in given.iter().enumerate() {
         let last = index + 1 == given.len() && face.outs.is_empty();
@@ -245,10 +245,7 @@ fn ladder(face: &Face, method: bool, taken: &mut BTreeSet<String>) -> String {
             }
             values.extend(face.outs.iter().map(|out| java_parameter(out)));
             let call = format!("{}({})", names::java_method(face.form), values.join(", "));
-            let note = format!(
-                "    /**\n     * The same with fewer or plain arguments: {{@code {call}}}.\n{}     */\n",
-                tags(face, &parameters)
-            );
+            let note = format!("    /** The same as {{@code {call}}}. */\n");
             let _ = write!(text, "\n{note}{}{{\n        {back}{call};\n    }}\n", head(face, method, &result, &parameters));
         }
     }
@@ -441,7 +438,7 @@ fn dtype_constant(constant: Constant) -> &'static str {
 fn javadoc(face: &Face, parameters: &[Declared]) -> String {
     let text = &face.op.doc;
     let mut lines = vec![html(&text.summary), format!("<p>{{@code {}}}", code(&text.formula))];
-    lines.push(format!("<p>Shapes: {{@code {}}}.", code(&text.shapes)));
+    lines.push(format!("<p>Shapes: {{@code {}}}.", code(&text.shapes.replace('`', ""))));
     lines.push(format!("<p>Errors: {}", html(&text.errors)));
     lines.extend(face.note().map(|note| format!("<p>{}", html(&note))));
     let body: String = lines.iter().map(|line| format!("     * {line}\n")).collect();
@@ -455,13 +452,15 @@ fn tags(face: &Face, parameters: &[Declared]) -> String {
         let note = match param.map(|param| param.kind) {
             None => "the tensor that receives the result",
             Some(Kind::Options) => "dtype and device, or null for the defaults",
+            Some(Kind::DTypeOptional) => "the dtype of the result, or null for the usual one",
+            Some(Kind::MemoryFormatOptional) => "the order of the strides, or null for the usual one",
             Some(Kind::GeneratorOptional) => "the random generator, or null for the default one",
             Some(Kind::TensorOptional | Kind::ScalarOptional | Kind::IntOptional | Kind::IntListOptional | Kind::FloatOptional | Kind::FloatListOptional)
                 if parameter.ty != "long" && parameter.ty != "double" =>
             {
                 "as in the formula, or null for none"
             }
-            Some(Kind::StrOptional | Kind::DTypeOptional | Kind::LayoutOptional | Kind::MemoryFormatOptional | Kind::DeviceOptional | Kind::BoolOptional) => {
+            Some(Kind::StrOptional | Kind::LayoutOptional | Kind::DeviceOptional | Kind::BoolOptional) => {
                 "as in the formula, or null for none"
             }
             Some(_) => "as in the formula",
