@@ -47,6 +47,8 @@ struct RawOp {
     internal: bool,
     #[serde(default)]
     nondeterministic: bool,
+    #[serde(default)]
+    cxx_required: Vec<String>,
     since: String,
     summary: String,
     formula: String,
@@ -158,6 +160,7 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
         overlap: choice("overlap", raw.overlap.as_deref(), Overlap::CHOICES, overlap, &mut problems),
         internal: raw.internal,
         nondeterministic: raw.nondeterministic,
+        cxx_required: raw.cxx_required,
         since: raw.since,
         doc: Doc {
             summary: raw.summary,
@@ -464,6 +467,11 @@ fn check_rest(op: &Op, problems: &mut Vec<String>) {
     for (field, text) in [("summary", &op.doc.summary), ("formula", &op.doc.formula), ("since", &op.since)] {
         if text.trim().is_empty() {
             problems.push(format!("`{field}` is empty"));
+        }
+    }
+    for name in &op.cxx_required {
+        if op.primary().signature.argument(name).is_none() {
+            problems.push(format!("`cxx_required` names no argument: {name:?}"));
         }
     }
     for exception in &op.exceptions {

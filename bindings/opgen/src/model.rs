@@ -40,6 +40,8 @@ pub struct Op {
     pub internal: bool,
     /// Draws random numbers.
     pub nondeterministic: bool,
+    /// Arguments without default in C++, where overloads would be ambiguous (as in libtorch).
+    pub cxx_required: Vec<String>,
     /// Version that brought it.
     pub since: String,
     /// What the documentation says.

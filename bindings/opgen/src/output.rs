@@ -8,7 +8,10 @@ use std::process::Command;
 
 /// Runs the emitters and formats what is Rust.
 pub fn generate(root: &Path, emitters: &[Emitter], families: &[Family]) -> Result<Vec<OutFile>, String> {
-    let mut files: Vec<OutFile> = emitters.iter().flat_map(|emitter| (emitter.emit)(families)).collect();
+    let mut files: Vec<OutFile> = Vec::new();
+    for emitter in emitters {
+        files.extend((emitter.emit)(root, families).map_err(|problem| format!("{}: {problem}", emitter.name))?);
+    }
     for file in &mut files {
         if !file.text.ends_with('\n') {
             file.text.push('\n');

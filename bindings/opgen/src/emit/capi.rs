@@ -3,16 +3,33 @@
 //! Plain source, because cbindgen does not see through macros (`headers.rs` makes the headers from this text).
 //! A function checks its pointers in order, then calls the typed Rust function; `capi/src/support` has the pieces.
 
+use crate::emit::{Emitter, OutFile, first_line};
 use crate::face::Face;
+use crate::load::FOLDER;
 use crate::model::{Family, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use std::fmt::Write;
+use std::path::Path;
+
+/// Writes them.
+pub const EMITTER: Emitter = Emitter { name: "capi", folders: &["capi/src/ops"], emit };
+
+fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+    let mut files = vec![OutFile { path: "capi/src/ops/mod.rs".into(), text: modules(families) }];
+    files.extend(families.iter().map(|family| OutFile { path: path(family), text: source(family) }));
+    Ok(files)
+}
 
 /// `capi/src/ops/<family>.rs`
-pub fn family(family: &Family, faces: &[Face]) -> String {
-    let body: String = faces.iter().map(function).collect();
-    let mut text = crate::generated_line("//", &family.source);
+pub fn path(family: &Family) -> String {
+    format!("capi/src/ops/{}.rs", family.name)
+}
+
+/// The text of one family.
+pub fn source(family: &Family) -> String {
+    let body: String = Face::of(family).iter().map(function).collect();
+    let mut text = first_line(&family.source);
     let _ = writeln!(text, "//! C functions of the operators of the family `{}`. {}", family.name, family.doc);
     text.push('\n');
     let mut support = vec!["guard"];
@@ -36,8 +53,8 @@ pub fn family(family: &Family, faces: &[Face]) -> String {
 }
 
 /// `capi/src/ops/mod.rs`
-pub fn modules(families: &[&Family]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn modules(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(
         "//! The C functions of the operators, one module for each family, each behind the family's cargo feature.\n\
          //! What holds for all of them (pointers, ownership, errors) stands in docs/c-abi.md.\n\n\

@@ -3,18 +3,30 @@
 //! Signatures are libtorch's, so that its programs compile unchanged: `self` is the receiver of a method, an out
 //! form exists as `add_out` (outputs first, defaults kept) and `add_outf` (outputs last, no defaults).
 
+use crate::emit::{Emitter, OutFile, first_line};
 use crate::face::Face;
+use crate::load::FOLDER;
 use crate::model::{Family, FormKind, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use rushlight_schema::{Constant, Default};
 use std::fmt::Write;
+use std::path::Path;
+
+/// Writes them.
+pub const EMITTER: Emitter = Emitter { name: "cpp", folders: &["cpp-frontend/include/ATen/generated"], emit };
+
+fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+    let file = |name: &str, text: String| OutFile { path: format!("cpp-frontend/include/ATen/generated/{name}"), text };
+    Ok(vec![file("methods.h", methods(families)), file("functions.h", functions(families))])
+}
 
 /// `cpp-frontend/include/ATen/generated/methods.h`
-pub fn methods(families: &[(&Family, Vec<Face>)]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn methods(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str("// Members of class Tensor: ATen/core/TensorBody.h includes this inside the class.\n");
-    for (family, faces) in families {
+    for family in families {
+        let faces = Face::of(family);
         let members: String = faces.iter().filter(|face| face.form.method).map(method).collect();
         if !members.is_empty() {
             let _ = write!(text, "\n// {}: {}\n{members}", family.name, family.doc);
@@ -24,13 +36,14 @@ pub fn methods(families: &[(&Family, Vec<Face>)]) -> String {
 }
 
 /// `cpp-frontend/include/ATen/generated/functions.h`
-pub fn functions(families: &[(&Family, Vec<Face>)]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn functions(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(
         "// The operators as free functions of namespace at (torch uses the same names).\n#pragma once\n\n\
          #include <ATen/core/TensorBody.h>\n\nnamespace at {\nRLT_NAMESPACE_BEGIN\n",
     );
-    for (family, faces) in families {
+    for family in families {
+        let faces = Face::of(family);
         let _ = write!(text, "\n// {}: {}\n", family.name, family.doc);
         for face in faces.iter().filter(|face| face.form.function) {
             text.push_str(&if face.form.kind == FormKind::Out { out_functions(face) } else { function(face) });
@@ -50,7 +63,13 @@ fn function(face: &Face) -> String {
     let params: Vec<String> = face
         .params
         .iter()
-        .map(|p| if in_place && p.name == "self" && p.kind == Kind::Tensor { "Tensor& self".into() } else { declare(face, p, true) })
+        .map(|p| {
+            if in_place && p.name == "self" && p.kind == Kind::Tensor {
+                "Tensor& self".into()
+            } else {
+                declare(face, p, true)
+            }
+        })
         .collect();
     let (result, body) = body(face, "self", "self");
     format!("{}inline {result} {}({}) {{\n{body}}}\n", comment(face), names::cxx_function(face.form), params.join(", "))
@@ -112,9 +131,10 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             let adopted: Vec<String> = outs.iter().map(|out| format!("rlt::adopt({out})")).collect();
             let (result, back) = match &adopted[..] {
                 [one] => ("Tensor".to_string(), one.clone()),
-                many => {
-                    (format!("std::tuple<{}>", vec!["Tensor"; many.len()].join(", ")), format!("{{{}}}", many.join(", ")))
-                }
+                many => (
+                    format!("std::tuple<{}>", vec!["Tensor"; many.len()].join(", ")),
+                    format!("{{{}}}", many.join(", ")),
+                ),
             };
             (result, format!("{locals}  rlt::check({call}({}));\n  return {back};\n", values.join(", ")))
         }
@@ -131,11 +151,8 @@ fn comment(face: &Face) -> String {
 
 /// The arguments of the C call.
 fn values(face: &Face, receiver: &str) -> Vec<String> {
-    let mut values: Vec<String> = face
-        .params
-        .iter()
-        .map(|p| value(p.kind, if p.name == "self" { receiver } else { &p.name }))
-        .collect();
+    let mut values: Vec<String> =
+        face.params.iter().map(|p| value(p.kind, if p.name == "self" { receiver } else { &p.name })).collect();
     values.extend(face.outs.iter().map(|out| value(Kind::Tensor, out)));
     values
 }
@@ -144,47 +161,19 @@ fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
     let required = !defaults || face.op.cxx_required.contains(&param.name);
     let default = param.default.as_ref().filter(|_| !required);
     let tail = default.map_or(String::new(), |value| format!(" = {}", default_value(param.kind, value)));
-    format!("{} {}{tail}", ty(param.kind), names::c_identifier(&param.name))
-}
-
-fn ty(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tensor => "const Tensor&",
-        Kind::TensorOptional => "const std::optional<Tensor>&",
-        Kind::TensorList => "TensorList",
-        Kind::Scalar => "const Scalar&",
-        Kind::ScalarOptional => "const std::optional<Scalar>&",
-        Kind::Int => "int64_t",
-        Kind::IntOptional => "std::optional<int64_t>",
-        Kind::IntList => "IntArrayRef",
-        Kind::IntListOptional => "OptionalIntArrayRef",
-        Kind::Float => "double",
-        Kind::FloatOptional => "std::optional<double>",
-        Kind::FloatList => "ArrayRef<double>",
-        Kind::FloatListOptional => "std::optional<ArrayRef<double>>",
-        Kind::Bool => "bool",
-        Kind::BoolOptional => "std::optional<bool>",
-        Kind::Str => "std::string_view",
-        Kind::StrOptional => "std::optional<std::string_view>",
-        Kind::DType => "ScalarType",
-        Kind::DTypeOptional => "std::optional<ScalarType>",
-        Kind::LayoutOptional => "std::optional<Layout>",
-        Kind::MemoryFormat => "MemoryFormat",
-        Kind::MemoryFormatOptional => "std::optional<MemoryFormat>",
-        Kind::Device => "Device",
-        Kind::DeviceOptional => "std::optional<Device>",
-        Kind::GeneratorOptional => "std::optional<Generator>",
-        Kind::Options => "TensorOptions",
-    }
+    format!("{} {}{tail}", param.kind.spelling().cxx, names::c_identifier(&param.name))
 }
 
 fn value(kind: Kind, x: &str) -> String {
     let helper = match kind {
         Kind::Tensor | Kind::TensorOptional | Kind::GeneratorOptional => "handle",
         Kind::Scalar | Kind::ScalarOptional => "scalar",
-        Kind::IntOptional | Kind::FloatOptional | Kind::BoolOptional | Kind::DTypeOptional | Kind::LayoutOptional | Kind::MemoryFormatOptional => {
-            "pointer"
-        }
+        Kind::IntOptional
+        | Kind::FloatOptional
+        | Kind::BoolOptional
+        | Kind::DTypeOptional
+        | Kind::LayoutOptional
+        | Kind::MemoryFormatOptional => "pointer",
         Kind::Bool => "flag",
         Kind::Str | Kind::StrOptional => "text",
         Kind::DType | Kind::MemoryFormat => "code",

@@ -1,35 +1,68 @@
-//! The C headers: cbindgen over the sources of `capi`, one header for each source file.
+//! The C headers: cbindgen over the sources of `capi`, one header for each source file, and the umbrella.
 //!
-//! cbindgen sees one file at a time, so that a header declares what its file defines and nothing else; a type that
-//! another header declares stays a name, and `includes` says which header that is.
+//! cbindgen sees one file at a time, so that a header declares what its file defines and nothing else. A type that
+//! another file defines stays a name, and the file's `use crate::tensor::...` becomes the `#include` of its header.
+//! Text that Rust cannot express (a macro, a forward declaration) stands in the Rust file as lines `//@ text`.
 
-use cbindgen::{Braces, Config, DocumentationLength, DocumentationStyle, Language, LineEndingStyle, Style};
-use std::path::Path;
+use crate::emit::{Emitter, OutFile, capi, header};
+use crate::model::Family;
+use cbindgen::{
+    Braces, Config, DocumentationLength, DocumentationStyle, ExportConfig, Language, LineEndingStyle, Style,
+};
+use std::path::{Path, PathBuf};
 
-/// What a header needs beside the text of its Rust file.
-pub struct Header<'a> {
-    /// The Rust file that was read, as the first line names it.
-    pub source: &'a str,
-    /// `RUSHLIGHT_OPS_POINTWISE_H`
-    pub guard: String,
-    /// `<rushlight/tensor.h>` without the brackets.
-    pub includes: Vec<String>,
-    /// Text between includes and declarations: macros that Rust cannot express.
-    pub prologue: String,
+/// Writes them.
+pub const EMITTER: Emitter = Emitter { name: "headers", folders: &["include/rushlight/ops"], emit };
+
+/// The hand-written files of `capi/src` that have a header, in the order the umbrella includes them.
+const HAND_WRITTEN: [&str; 6] = ["core", "tensor", "generator", "autograd", "dispatch", "io"];
+
+/// Types of other libraries, known here by their tag only.
+const FOREIGN: [&str; 2] = ["DLManagedTensor", "DLManagedTensorVersioned"];
+
+fn emit(root: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+    let mut files = Vec::new();
+    for name in HAND_WRITTEN {
+        let source = format!("capi/src/{name}.rs");
+        if let Ok(text) = std::fs::read_to_string(root.join(&source)) {
+            files.push(file(name, &source, &text)?);
+        }
+    }
+    for family in families {
+        files.push(file(&format!("ops/{}", family.name), &capi::path(family), &capi::source(family))?);
+    }
+    files.insert(0, umbrella(&files));
+    Ok(files)
 }
 
-/// The header of the Rust source at `file`.
-pub fn header(file: &Path, header: &Header) -> Result<String, String> {
+/// `rushlight.h` includes all others.
+fn umbrella(files: &[OutFile]) -> OutFile {
+    let includes: Vec<String> =
+        files.iter().map(|file| format!("#include <{}>", file.path.trim_start_matches("include/"))).collect();
+    let text = format!(
+        "/* {} */\n\n/* Everything of Rushlight's C interface; docs/c-abi.md says what holds for all functions. */\n\
+         #ifndef RUSHLIGHT_H\n#define RUSHLIGHT_H\n\n{}\n\n#endif /* RUSHLIGHT_H */\n",
+        header("capi/src"),
+        includes.join("\n")
+    );
+    OutFile { path: "include/rushlight/rushlight.h".into(), text }
+}
+
+/// The header `name` of a Rust source.
+fn file(name: &str, source: &str, text: &str) -> Result<OutFile, String> {
+    let scratch = Scratch::new(name, text)?;
+    let includes = HAND_WRITTEN
+        .into_iter()
+        .filter(|other| *other != name && text.contains(&format!("use crate::{other}::")))
+        .map(|other| format!("rushlight/{other}.h"));
+    let verbatim: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("//@ ")).collect();
+    let prologue = verbatim.join("\n");
     let config = Config {
         language: Language::C,
-        header: Some(crate::generated_line("//", header.source).trim_end().replace("//", "/*") + " */"),
-        include_guard: Some(header.guard.clone()),
-        sys_includes: ["stddef.h", "stdint.h"]
-            .into_iter()
-            .map(String::from)
-            .chain(header.includes.iter().cloned())
-            .collect(),
-        after_includes: (!header.prologue.is_empty()).then(|| header.prologue.clone()),
+        header: Some(format!("/* {} */", header(source))),
+        include_guard: Some(format!("RUSHLIGHT_{}_H", name.replace('/', "_").to_uppercase())),
+        sys_includes: ["stddef.h", "stdint.h"].into_iter().map(String::from).chain(includes).collect(),
+        after_includes: (!prologue.is_empty()).then_some(prologue),
         no_includes: true,
         cpp_compat: true,
         style: Style::Both,
@@ -37,17 +70,43 @@ pub fn header(file: &Path, header: &Header) -> Result<String, String> {
         line_length: 120,
         line_endings: LineEndingStyle::LF,
         documentation: true,
-        documentation_style: DocumentationStyle::C99,
+        documentation_style: DocumentationStyle::Doxy,
         documentation_length: DocumentationLength::Full,
         usize_is_size_t: true,
+        export: ExportConfig {
+            rename: FOREIGN.into_iter().map(|name| (name.to_string(), format!("struct {name}"))).collect(),
+            exclude: FOREIGN.into_iter().map(String::from).collect(),
+            ..ExportConfig::default()
+        },
         ..Config::default()
     };
+    let problem = |error: &dyn std::fmt::Display| format!("{source}: {error}");
     let bindings = cbindgen::Builder::new()
         .with_config(config)
-        .with_src(file)
+        .with_src(&scratch.0)
         .generate()
-        .map_err(|error| format!("cbindgen: {}: {error}", header.source))?;
+        .map_err(|error| problem(&error))?;
     let mut bytes = Vec::new();
     bindings.write(&mut bytes);
-    String::from_utf8(bytes).map_err(|error| format!("cbindgen: {}: {error}", header.source))
+    let text = String::from_utf8(bytes).map_err(|error| problem(&error))?;
+    Ok(OutFile { path: format!("include/rushlight/{name}.h"), text })
+}
+
+/// A file of our own for cbindgen to read, gone when dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str, text: &str) -> Result<Scratch, String> {
+        let name = format!("opgen-{}-{}.rs", std::process::id(), name.replace('/', "-"));
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A scratch file that cannot be removed changes no result.
+        let _ = std::fs::remove_file(&self.0);
+    }
 }

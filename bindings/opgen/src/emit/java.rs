@@ -4,25 +4,42 @@
 //! A signature with defaults becomes a ladder of overloads, each leaving out one more trailing argument. The wrapped
 //! tensors are held during the native call (`Tensor.acquire`), so that closing one on another thread is safe.
 
+use crate::emit::{Emitter, OutFile, first_line};
 use crate::face::{self, Face};
+use crate::load::FOLDER;
 use crate::model::{Family, FormKind, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use rushlight_schema::{Constant, Default};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::Path;
+
+/// Writes them.
+pub const EMITTER: Emitter = Emitter { name: "java", folders: &[], emit };
+
+fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+    let file = |name: &str, text: String| OutFile { path: format!("java/src/main/java/org/rushlight/{name}"), text };
+    Ok(vec![
+        file("internal/Native.java", native(families)),
+        file("TensorMethods.java", methods(families)),
+        file("TorchFunctions.java", functions(families)),
+        file("Results.java", results(families)),
+    ])
+}
 
 const PACKAGE: &str = "package org.rushlight;\n\n";
 
 /// `java/src/main/java/org/rushlight/internal/Native.java`
-pub fn native(families: &[(&Family, Vec<Face>)]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn native(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(
         "package org.rushlight.internal;\n\n\
          /** The operators as native methods. A long is a handle of the C ABI, 0 is none. */\n\
          public final class Native {\n    static {\n        NativeLibrary.load();\n    }\n\n    private Native() {}\n",
     );
-    for (family, faces) in families {
+    for family in families {
+        let faces = Face::of(family);
         let _ = write!(text, "\n    // {}: {}\n", family.name, family.doc);
         for face in faces {
             let mut parameters: Vec<String> = face.params.iter().flat_map(native_parameters).collect();
@@ -39,8 +56,8 @@ pub fn native(families: &[(&Family, Vec<Face>)]) -> String {
 }
 
 /// `java/src/main/java/org/rushlight/TensorMethods.java`
-pub fn methods(families: &[(&Family, Vec<Face>)]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn methods(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
         "import org.rushlight.internal.Native;\n\n\
@@ -53,8 +70,8 @@ pub fn methods(families: &[(&Family, Vec<Face>)]) -> String {
 }
 
 /// `java/src/main/java/org/rushlight/TorchFunctions.java`
-pub fn functions(families: &[(&Family, Vec<Face>)]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn functions(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
         "import org.rushlight.internal.Native;\n\n\
@@ -66,16 +83,19 @@ pub fn functions(families: &[(&Family, Vec<Face>)]) -> String {
 }
 
 /// `java/src/main/java/org/rushlight/Results.java`
-pub fn results(families: &[(&Family, Vec<Face>)]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn results(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
-    text.push_str("/** What operators with several results return. */\npublic final class Results {\n    private Results() {}\n");
+    text.push_str(
+        "/** What operators with several results return. */\npublic final class Results {\n    private Results() {}\n",
+    );
     let mut seen = BTreeSet::new();
-    for face in families.iter().flat_map(|(_, faces)| faces).filter(|face| !face.op.internal) {
-        let names = result_names(face);
+    for face in families.iter().flat_map(Face::of).filter(|face| !face.op.internal) {
+        let names = result_names(&face);
         if names.len() > 1 && seen.insert(names.clone()) {
             let fields: Vec<String> = names.iter().map(|name| format!("Tensor {name}")).collect();
-            let params: String = names.iter().map(|name| format!("     * @param {name} as the operator describes it\n")).collect();
+            let params: String =
+                names.iter().map(|name| format!("     * @param {name} as the operator describes it\n")).collect();
             let _ = write!(
                 text,
                 "\n    /**\n     * The results {}.\n     *\n{params}     */\n    public record {}({}) {{}}\n",
@@ -88,10 +108,11 @@ pub fn results(families: &[(&Family, Vec<Face>)]) -> String {
     text + "}\n"
 }
 
-fn members(families: &[(&Family, Vec<Face>)], methods: bool) -> String {
+fn members(families: &[Family], methods: bool) -> String {
     let mut text = String::new();
     let mut taken = BTreeSet::new();
-    for (family, faces) in families {
+    for family in families {
+        let faces = Face::of(family);
         let chosen: Vec<&Face> = faces
             .iter()
             .filter(|face| !face.op.internal && if methods { face.form.method } else { face.form.function })
@@ -149,7 +170,11 @@ fn parameters(face: &Face, method: bool, count: usize, spelling: Spelling) -> Ve
         let after_number = given[..index].iter().any(|p| matches!(p.kind, Kind::Int | Kind::IntOptional | Kind::Float));
         let ty = match param.kind {
             Kind::TensorList if last => "Tensor...".to_string(),
-            Kind::IntList | Kind::IntListOptional if spelling == Spelling::Plain && face.takes_single(param) && !last => "long".into(),
+            Kind::IntList | Kind::IntListOptional
+                if spelling == Spelling::Plain && face.takes_single(param) && !last =>
+            {
+                "long".into()
+            }
             Kind::IntList | Kind::IntListOptional if last && !after_number => "long...".into(),
             Kind::IntOptional if spelling == Spelling::Plain => "long".into(),
             Kind::FloatOptional if spelling == Spelling::Plain => "double".into(),
@@ -246,7 +271,8 @@ fn ladder(face: &Face, method: bool, taken: &mut BTreeSet<String>) -> String {
             values.extend(face.outs.iter().map(|out| java_parameter(out)));
             let call = format!("{}({})", names::java_method(face.form), values.join(", "));
             let note = format!("    /** The same as {{@code {call}}}. */\n");
-            let _ = write!(text, "\n{note}{}{{\n        {back}{call};\n    }}\n", head(face, method, &result, &parameters));
+            let _ =
+                write!(text, "\n{note}{}{{\n        {back}{call};\n    }}\n", head(face, method, &result, &parameters));
         }
     }
     text
@@ -291,9 +317,7 @@ fn returning(face: &Face, call: &str) -> (String, String) {
                 let parts: Vec<String> = outs.iter().map(|out| java_parameter(out)).collect();
                 (record.clone(), format!("{call};\nreturn new {record}({});\n", parts.join(", ")))
             }
-            _ if face.has_self() => {
-                ("Tensor".into(), format!("{call};\nreturn self;\n"))
-            }
+            _ if face.has_self() => ("Tensor".into(), format!("{call};\nreturn self;\n")),
             _ => ("void".into(), format!("{call};\n")),
         },
     }
@@ -392,14 +416,18 @@ fn native_value(kind: Kind, x: &str) -> String {
         Kind::DeviceOptional => format!("Device.packedOf({x})"),
         Kind::GeneratorOptional => format!("Generator.handleOrZero({x})"),
         Kind::Options => format!("TensorOptions.packedOf({x})"),
-        Kind::Int | Kind::IntList | Kind::IntListOptional | Kind::Float | Kind::FloatList | Kind::FloatListOptional => x.to_string(),
+        Kind::Int | Kind::IntList | Kind::IntListOptional | Kind::Float | Kind::FloatList | Kind::FloatListOptional => {
+            x.to_string()
+        }
         Kind::Bool | Kind::Str | Kind::StrOptional => x.to_string(),
     }
 }
 
 fn default_value(param: &Parameter) -> String {
     match (param.kind, param.default.as_ref().unwrap_or(&Default::None)) {
-        (Kind::Options, Default::Constant(constant)) => format!("TensorOptions.of(DType.{})", dtype_constant(*constant)),
+        (Kind::Options, Default::Constant(constant)) => {
+            format!("TensorOptions.of(DType.{})", dtype_constant(*constant))
+        }
         (Kind::Float | Kind::FloatOptional, Default::Int(value)) => format!("{value}.0"),
         (Kind::IntList | Kind::IntListOptional, Default::Int(value)) => format!("new long[] {{{value}}}"),
         (kind, Default::None) => format!("({}) null", public_type(kind)),
@@ -455,11 +483,14 @@ fn tags(face: &Face, parameters: &[Declared]) -> String {
             Some(Kind::DTypeOptional) => "the dtype of the result, or null for the usual one",
             Some(Kind::MemoryFormatOptional) => "the order of the strides, or null for the usual one",
             Some(Kind::GeneratorOptional) => "the random generator, or null for the default one",
-            Some(Kind::TensorOptional | Kind::ScalarOptional | Kind::IntOptional | Kind::IntListOptional | Kind::FloatOptional | Kind::FloatListOptional)
-                if parameter.ty != "long" && parameter.ty != "double" =>
-            {
-                "as in the formula, or null for none"
-            }
+            Some(
+                Kind::TensorOptional
+                | Kind::ScalarOptional
+                | Kind::IntOptional
+                | Kind::IntListOptional
+                | Kind::FloatOptional
+                | Kind::FloatListOptional,
+            ) if parameter.ty != "long" && parameter.ty != "double" => "as in the formula, or null for none",
             Some(Kind::StrOptional | Kind::LayoutOptional | Kind::DeviceOptional | Kind::BoolOptional) => {
                 "as in the formula, or null for none"
             }

@@ -3,23 +3,36 @@
 //! A shim turns what Java passes into what the typed Rust function takes; `bindings/jni/src/support` has the
 //! pieces, and the handle types there carry the safety promises, so that no generated line is unsafe.
 
+use crate::emit::{Emitter, OutFile, first_line};
 use crate::face::Face;
+use crate::load::FOLDER;
 use crate::model::{Family, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 use std::fmt::Write;
+use std::path::Path;
 
-/// `bindings/jni/src/generated/<family>.rs`
-pub fn family(family: &Family, faces: &[Face]) -> String {
-    let mut text = crate::generated_line("//", &family.source);
+/// Writes them.
+pub const EMITTER: Emitter = Emitter { name: "jni", folders: &["bindings/jni/src/generated"], emit };
+
+fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+    let file = |name: &str| format!("bindings/jni/src/generated/{name}.rs");
+    let mut files = vec![OutFile { path: file("mod"), text: modules(families) }];
+    files.extend(families.iter().map(|family| OutFile { path: file(&family.name), text: source(family) }));
+    Ok(files)
+}
+
+/// The text of one family.
+fn source(family: &Family) -> String {
+    let mut text = first_line(&family.source);
     let _ = writeln!(text, "//! JNI shims of the operators of the family `{}`.", family.name);
     text.push_str("\nuse crate::support::{self, *};\nuse rushlight_tensor::ops;\n");
-    text + &faces.iter().map(shim).collect::<String>()
+    text + &Face::of(family).iter().map(shim).collect::<String>()
 }
 
 /// `bindings/jni/src/generated/mod.rs`
-pub fn modules(families: &[&Family]) -> String {
-    let mut text = crate::generated_line("//", "core/schema/ops");
+fn modules(families: &[Family]) -> String {
+    let mut text = first_line(FOLDER);
     text.push_str(
         "//! The JNI shims of the operators, one module for each family, each behind the family's cargo feature.\n\n\
          #![allow(non_snake_case, reason = \"JNI prescribes the names\")]\n\
@@ -50,16 +63,15 @@ fn shim(face: &Face) -> String {
     let (result, end) = match face.returns {
         Returns::Nothing => ("", call),
         Returns::TensorList => (" -> jlongArray", format!("let results = {call}?;\nframe.give_all(results)")),
-        Returns::Tensor => {
-            (" -> jlong", format!("let result = {call}?;\nOk(frame.give(result))"))
-        }
+        Returns::Tensor => (" -> jlong", format!("let result = {call}?;\nOk(frame.give(result))")),
         Returns::Tensors(count) => {
             let results: Vec<String> = (0..count).map(|index| format!("result{index}")).collect();
             let results = results.join(", ");
             (" -> jlongArray", format!("let ({results}) = {call}?;\nframe.give_all([{results}])"))
         }
     };
-    let frame = if lines.iter().any(|line| line.contains("frame.")) || end.contains("frame.") { "frame" } else { "_frame" };
+    let frame =
+        if lines.iter().any(|line| line.contains("frame.")) || end.contains("frame.") { "frame" } else { "_frame" };
     let mut text = format!("\n/// `{}`\n", face.form.signature);
     let _ = write!(
         text,

@@ -3,22 +3,32 @@
 //! It ships with the library. Everything that the emitters here use is in it: each form's signature and C function,
 //! what is documented, dtypes, and the data of later layers (autocast, batching).
 
+use crate::emit::{Emitter, OutFile};
 use crate::face::Face;
 use crate::model::{Body, Family, FormKind};
 use crate::names;
 use std::fmt::Write;
+use std::path::Path;
+
+/// Writes them.
+pub const EMITTER: Emitter = Emitter { name: "schema-json", folders: &[], emit };
+
+fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
+    Ok(vec![OutFile { path: "bindings/schema.json".into(), text: document(families) }])
+}
 
 /// The whole file.
-pub fn document(families: &[(&Family, Vec<Face>)]) -> String {
+fn document(families: &[Family]) -> String {
     let mut text = String::from("{\n");
     text.push_str("  \"generated\": \"by `make opgen` from core/schema/ops; do not edit\",\n");
     text.push_str("  \"format\": 1,\n  \"families\": [\n");
-    let families: Vec<String> = families.iter().map(|(family, faces)| family_object(family, faces)).collect();
+    let families: Vec<String> = families.iter().map(family_object).collect();
     text.push_str(&families.join(",\n"));
     text + "\n  ]\n}\n"
 }
 
-fn family_object(family: &Family, faces: &[Face]) -> String {
+fn family_object(family: &Family) -> String {
+    let faces = Face::of(family);
     let ops: Vec<String> = family
         .ops
         .iter()
