@@ -77,7 +77,7 @@ impl<'a> Face<'a> {
         lines.extend(self.note());
         lines.push(String::new());
         lines.push(format!("`{}`", self.form.signature));
-        lines
+        lines.iter().flat_map(|line| wrapped(line)).collect()
     }
 
     /// What the in-place and out forms add to the operator's own text.
@@ -109,4 +109,22 @@ pub fn camel(name: &str) -> String {
         }
     }
     text
+}
+
+/// A text in lines of about 100 characters, broken at blanks, but not before a sign that would begin a list.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.len() - 1;
+        let sign = matches!(word, "-" | "+" | "*" | ">" | "#");
+        if !lines[line].is_empty() && !sign && lines[line].len() + 1 + word.len() > 100 {
+            lines.push(word.to_string());
+        } else {
+            if !lines[line].is_empty() {
+                lines[line].push(' ');
+            }
+            lines[line].push_str(word);
+        }
+    }
+    lines
 }

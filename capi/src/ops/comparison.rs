@@ -10,7 +10,8 @@ use rushlight_tensor::ops;
 /// `out_i = self_i == other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `eq.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -35,7 +36,8 @@ pub unsafe extern "C" fn rlt_tensor_eq_Tensor(
 /// `out_i = self_i == other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `self`.
 ///
 /// `eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -56,7 +58,8 @@ pub unsafe extern "C" fn rlt_tensor_eq_Tensor_(self_: *const rlt_tensor, other: 
 /// `out_i = self_i == other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -154,7 +157,8 @@ pub unsafe extern "C" fn rlt_tensor_eq_Scalar_out(
 /// `out_i = self_i != other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `ne.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -179,7 +183,8 @@ pub unsafe extern "C" fn rlt_tensor_ne_Tensor(
 /// `out_i = self_i != other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `self`.
 ///
 /// `ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -200,7 +205,8 @@ pub unsafe extern "C" fn rlt_tensor_ne_Tensor_(self_: *const rlt_tensor, other: 
 /// `out_i = self_i != other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -298,7 +304,8 @@ pub unsafe extern "C" fn rlt_tensor_ne_Scalar_out(
 /// `out_i = self_i < other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 ///
 /// `lt.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -323,7 +330,8 @@ pub unsafe extern "C" fn rlt_tensor_lt_Tensor(
 /// `out_i = self_i < other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `self`.
 ///
 /// `lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -344,7 +352,8 @@ pub unsafe extern "C" fn rlt_tensor_lt_Tensor_(self_: *const rlt_tensor, other: 
 /// `out_i = self_i < other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `out`, resized where needed.
 ///
 /// `lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -442,7 +451,8 @@ pub unsafe extern "C" fn rlt_tensor_lt_Scalar_out(
 /// `out_i = self_i <= other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 ///
 /// `le.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -467,7 +477,8 @@ pub unsafe extern "C" fn rlt_tensor_le_Tensor(
 /// `out_i = self_i <= other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `self`.
 ///
 /// `le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -488,7 +499,8 @@ pub unsafe extern "C" fn rlt_tensor_le_Tensor_(self_: *const rlt_tensor, other: 
 /// `out_i = self_i <= other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `out`, resized where needed.
 ///
 /// `le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -586,7 +598,8 @@ pub unsafe extern "C" fn rlt_tensor_le_Scalar_out(
 /// `out_i = self_i > other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 ///
 /// `gt.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -611,7 +624,8 @@ pub unsafe extern "C" fn rlt_tensor_gt_Tensor(
 /// `out_i = self_i > other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `self`.
 ///
 /// `gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -632,7 +646,8 @@ pub unsafe extern "C" fn rlt_tensor_gt_Tensor_(self_: *const rlt_tensor, other: 
 /// `out_i = self_i > other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `out`, resized where needed.
 ///
 /// `gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -730,7 +745,8 @@ pub unsafe extern "C" fn rlt_tensor_gt_Scalar_out(
 /// `out_i = self_i >= other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 ///
 /// `ge.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -755,7 +771,8 @@ pub unsafe extern "C" fn rlt_tensor_ge_Tensor(
 /// `out_i = self_i >= other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `self`.
 ///
 /// `ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -776,7 +793,8 @@ pub unsafe extern "C" fn rlt_tensor_ge_Tensor_(self_: *const rlt_tensor, other: 
 /// `out_i = self_i >= other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. Complex numbers have no order and are refused.
 /// The result is written into `out`, resized where needed.
 ///
 /// `ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -874,7 +892,8 @@ pub unsafe extern "C" fn rlt_tensor_ge_Scalar_out(
 /// `out_i = self_i and other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `logical_and(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -899,7 +918,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_and(
 /// `out_i = self_i and other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `self`.
 ///
 /// `logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -920,7 +940,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_and_(self_: *const rlt_tensor, other
 /// `out_i = self_i and other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -946,7 +967,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_and_out(
 /// `out_i = self_i or other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `logical_or(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -971,7 +993,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_or(
 /// `out_i = self_i or other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `self`.
 ///
 /// `logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -992,7 +1015,8 @@ pub unsafe extern "C" fn rlt_tensor_logical_or_(self_: *const rlt_tensor, other:
 /// `out_i = self_i or other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`

@@ -83,7 +83,8 @@ pub unsafe extern "C" fn rlt_tensor_contiguous(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The device must be available.
 ///
-/// `_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor`
+/// `_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__to_copy(
     self_: *const rlt_tensor,
@@ -111,7 +112,8 @@ pub unsafe extern "C" fn rlt_tensor__to_copy(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The device must be available.
 ///
-/// `to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+/// `to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat?
+/// memory_format=None) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_to_dtype(
     self_: *const rlt_tensor,
@@ -140,7 +142,8 @@ pub unsafe extern "C" fn rlt_tensor_to_dtype(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The device must be available.
 ///
-/// `to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+/// `to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool
+/// copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_to_device(
     self_: *const rlt_tensor,
@@ -164,14 +167,16 @@ pub unsafe extern "C" fn rlt_tensor_to_device(
     })
 }
 
-/// Converts to the dtype and device of another tensor. Returns the tensor itself where nothing changes and `copy` is false.
+/// Converts to the dtype and device of another tensor. Returns the tensor itself where nothing changes
+/// and `copy` is false.
 ///
 /// `out_i = cast(self_i)`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The device must be available.
 ///
-/// `to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+/// `to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
+/// memory_format=None) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_to_other(
     self_: *const rlt_tensor,
@@ -200,7 +205,9 @@ pub unsafe extern "C" fn rlt_tensor_to_other(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The device must be available.
 ///
-/// `to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+/// `to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat?
+/// memory_format=None) -> Tensor(a)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_to_dtype_layout(
     self_: *const rlt_tensor,

@@ -12,7 +12,8 @@ use rushlight_tensor::ops;
 /// Shapes: `size -> size`.
 /// Errors: A negative size is an error; so is running out of memory.
 ///
-/// `empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_empty_memory_format(
     size: *const i64,
@@ -67,7 +68,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_out(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: None beyond the dtype and device being available.
 ///
-/// `empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_empty_like(
     self_: *const rlt_tensor,
@@ -94,7 +96,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_like(
 /// Shapes: `size, stride -> size`.
 /// Errors: `size` and `stride` must have the same length; both must be non-negative.
 ///
-/// `empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_empty_strided(
     size: *const i64,
@@ -123,7 +126,8 @@ pub unsafe extern "C" fn rlt_tensor_empty_strided(
 /// Shapes: `size -> size`.
 /// Errors: A negative size is an error; so is running out of memory.
 ///
-/// `zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_zeros(
     size: *const i64,
@@ -170,7 +174,8 @@ pub unsafe extern "C" fn rlt_tensor_zeros_out(size: *const i64, size_len: i64, o
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: None beyond the dtype and device being available.
 ///
-/// `zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_zeros_like(
     self_: *const rlt_tensor,
@@ -197,7 +202,8 @@ pub unsafe extern "C" fn rlt_tensor_zeros_like(
 /// Shapes: `size -> size`.
 /// Errors: A negative size is an error; so is running out of memory.
 ///
-/// `ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ones(
     size: *const i64,
@@ -244,7 +250,8 @@ pub unsafe extern "C" fn rlt_tensor_ones_out(size: *const i64, size_len: i64, ou
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: None beyond the dtype and device being available.
 ///
-/// `ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_ones_like(
     self_: *const rlt_tensor,
@@ -271,7 +278,8 @@ pub unsafe extern "C" fn rlt_tensor_ones_like(
 /// Shapes: `size -> size`.
 /// Errors: A negative size is an error; so is running out of memory.
 ///
-/// `full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_full(
     size: *const i64,
@@ -326,7 +334,8 @@ pub unsafe extern "C" fn rlt_tensor_full_out(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: None beyond the dtype and device being available.
 ///
-/// `full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_full_like(
     self_: *const rlt_tensor,
@@ -355,7 +364,8 @@ pub unsafe extern "C" fn rlt_tensor_full_like(
 /// Shapes: `() -> (ceil(end))`.
 /// Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
 ///
-/// `arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_arange(
     end: *const rlt_scalar,
@@ -401,7 +411,8 @@ pub unsafe extern "C" fn rlt_tensor_arange_out(end: *const rlt_scalar, out: *con
 /// Shapes: `() -> (ceil(end - start))`.
 /// Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
 ///
-/// `arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_arange_start(
     start: *const rlt_scalar,
@@ -428,7 +439,8 @@ pub unsafe extern "C" fn rlt_tensor_arange_start(
 /// Shapes: `() -> (ceil((end - start) / step))`.
 /// Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
 ///
-/// `arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
+/// layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_arange_start_step(
     start: *const rlt_scalar,

@@ -92,7 +92,8 @@ pub unsafe extern "C" fn rlt_tensor_index_select_backward(
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 ///
 /// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
-/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype of `self` and its sizes, n at `dim`.
+/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+/// of `self` and its sizes, n at `dim`.
 ///
 /// `index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -122,7 +123,8 @@ pub unsafe extern "C" fn rlt_tensor_index_add(
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 ///
 /// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
-/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype of `self` and its sizes, n at `dim`.
+/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+/// of `self` and its sizes, n at `dim`.
 /// The result is written into `self`.
 ///
 /// `index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)`
@@ -151,10 +153,12 @@ pub unsafe extern "C" fn rlt_tensor_index_add_(
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 ///
 /// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
-/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype of `self` and its sizes, n at `dim`.
+/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+/// of `self` and its sizes, n at `dim`.
 /// The result is written into `out`, resized where needed.
 ///
-/// `index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
+/// `index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out)
+/// -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_index_add_out(
     self_: *const rlt_tensor,
@@ -212,7 +216,8 @@ pub unsafe extern "C" fn rlt_tensor_gather(
 /// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere.
 /// The result is written into `out`, resized where needed.
 ///
-/// `gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)`
+/// `gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) ->
+/// Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_gather_out(
     self_: *const rlt_tensor,
@@ -237,7 +242,8 @@ pub unsafe extern "C" fn rlt_tensor_gather_out(
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 ///
 /// Shapes: `(*), index, src -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 ///
 /// `scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`
 #[unsafe(no_mangle)]
@@ -265,7 +271,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_src(
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 ///
 /// Shapes: `(*), index, src -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 /// The result is written into `self`.
 ///
 /// `scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)`
@@ -292,7 +299,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_src_(
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 ///
 /// Shapes: `(*), index, src -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 /// The result is written into `out`, resized where needed.
 ///
 /// `scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)`
@@ -321,7 +329,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_src_out(
 /// `out[index[i][j]][j] = value for dim = 0`
 ///
 /// Shapes: `(*), index -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 ///
 /// `scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor`
 #[unsafe(no_mangle)]
@@ -349,7 +358,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value(
 /// `out[index[i][j]][j] = value for dim = 0`
 ///
 /// Shapes: `(*), index -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 /// The result is written into `self`.
 ///
 /// `scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)`
@@ -376,10 +386,12 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_(
 /// `out[index[i][j]][j] = value for dim = 0`
 ///
 /// Shapes: `(*), index -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 /// The result is written into `out`, resized where needed.
 ///
-/// `scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)`
+/// `scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) ->
+/// Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_scatter_value_out(
     self_: *const rlt_tensor,
@@ -405,7 +417,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_value_out(
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 ///
 /// Shapes: `(*), index, src -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 ///
 /// `scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`
 #[unsafe(no_mangle)]
@@ -433,7 +446,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add(
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 ///
 /// Shapes: `(*), index, src -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 /// The result is written into `self`.
 ///
 /// `scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)`
@@ -460,7 +474,8 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add_(
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 ///
 /// Shapes: `(*), index, src -> (*)`.
-/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
 /// The result is written into `out`, resized where needed.
 ///
 /// `scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)`

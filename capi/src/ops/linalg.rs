@@ -112,7 +112,8 @@ pub unsafe extern "C" fn rlt_tensor_bmm_out(
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 ///
 /// Shapes: `(n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)`.
-/// Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta` must be integral.
+/// Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta`
+/// must be integral.
 ///
 /// `addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -143,7 +144,8 @@ pub unsafe extern "C" fn rlt_tensor_addmm(
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 ///
 /// Shapes: `(n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)`.
-/// Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta` must be integral.
+/// Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta`
+/// must be integral.
 /// The result is written into `self`.
 ///
 /// `addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
@@ -173,10 +175,12 @@ pub unsafe extern "C" fn rlt_tensor_addmm_(
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 ///
 /// Shapes: `(n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)`.
-/// Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta` must be integral.
+/// Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta`
+/// must be integral.
 /// The result is written into `out`, resized where needed.
 ///
-/// `addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
+/// `addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
+/// -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_addmm_out(
     self_: *const rlt_tensor,
@@ -204,8 +208,10 @@ pub unsafe extern "C" fn rlt_tensor_addmm_out(
 ///
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 ///
-/// Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right`.
-/// Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional; the batches must broadcast.
+/// Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column
+/// on the right`.
+/// Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional;
+/// the batches must broadcast.
 ///
 /// `matmul(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -229,8 +235,10 @@ pub unsafe extern "C" fn rlt_tensor_matmul(
 ///
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 ///
-/// Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right`.
-/// Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional; the batches must broadcast.
+/// Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column
+/// on the right`.
+/// Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional;
+/// the batches must broadcast.
 /// The result is written into `out`, resized where needed.
 ///
 /// `matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`

@@ -10,7 +10,8 @@ use rushlight_tensor::ops;
 /// `out_i = self_i - ln(sum_j e^(self_j))`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point `dtype`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need
+/// a floating point `dtype`.
 ///
 /// `log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
 #[unsafe(no_mangle)]
@@ -36,7 +37,8 @@ pub unsafe extern "C" fn rlt_tensor_log_softmax_int(
 /// `out_i = self_i - ln(sum_j e^(self_j))`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point `dtype`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need
+/// a floating point `dtype`.
 /// The result is written into `out`, resized where needed.
 ///
 /// `log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)`
@@ -116,7 +118,8 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax_out(
 /// Shapes: `(*), (*) -> (*)`.
 /// Errors: `grad_output` and `output` must have the same shape.
 ///
-/// `_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor`
+/// `_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) ->
+/// Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__log_softmax_backward_data(
     grad_output: *const rlt_tensor,
@@ -142,9 +145,11 @@ pub unsafe extern "C" fn rlt_tensor__log_softmax_backward_data(
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 ///
 /// Shapes: `(N, C) or (C), (N) or () -> (), or (N) without reduction`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 ///
-/// `nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor`
+/// `nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
+/// ignore_index=-100) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss(
     self_: *const rlt_tensor,
@@ -171,10 +176,12 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss(
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 ///
 /// Shapes: `(N, C) or (C), (N) or () -> (), or (N) without reduction`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 /// The result is written into `out`, resized where needed.
 ///
-/// `nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)`
+/// `nll_loss.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
+/// ignore_index=-100, *, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss_out(
     self_: *const rlt_tensor,
@@ -201,9 +208,11 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_out(
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 ///
 /// Shapes: `(N, C, d_1, ...), (N, d_1, ...) -> (), or (N, d_1, ...) without reduction`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 ///
-/// `nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor`
+/// `nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
+/// ignore_index=-100) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss_nd(
     self_: *const rlt_tensor,
@@ -227,12 +236,15 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_nd(
 
 /// nll_loss together with the sum of the weights that took part.
 ///
-/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n
+/// weight[target_n] for the mean`
 ///
 /// Shapes: `(N, C) or (C), (N) or () -> () or (N), ()`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 ///
-/// `nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)`
+/// `nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) ->
+/// (Tensor output, Tensor total_weight)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss_forward(
     self_: *const rlt_tensor,
@@ -261,13 +273,16 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_forward(
 
 /// nll_loss together with the sum of the weights that took part.
 ///
-/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n
+/// weight[target_n] for the mean`
 ///
 /// Shapes: `(N, C) or (C), (N) or () -> () or (N), ()`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 /// The result is written into `output` and `total_weight`, resized where needed.
 ///
-/// `nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))`
+/// `nll_loss_forward.output(Tensor self, Tensor target, Tensor? weight, int reduction, int
+/// ignore_index, *, Tensor(a!) output, Tensor(b!) total_weight) -> (Tensor(a!), Tensor(b!))`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss_forward_output(
     self_: *const rlt_tensor,
@@ -304,9 +319,11 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_forward_output(
 /// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
 ///
 /// Shapes: `() or (N), (N, C) -> (N, C)`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 ///
-/// `nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight) -> Tensor`
+/// `nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
+/// int ignore_index, Tensor total_weight) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss_backward(
     grad_output: *const rlt_tensor,
@@ -345,10 +362,12 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_backward(
 /// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
 ///
 /// Shapes: `() or (N), (N, C) -> (N, C)`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
 /// The result is written into `grad_input`, resized where needed.
 ///
-/// `nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)`
+/// `nll_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int
+/// reduction, int ignore_index, Tensor total_weight, *, Tensor(a!) grad_input) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_nll_loss_backward_grad_input(
     grad_output: *const rlt_tensor,
@@ -385,12 +404,16 @@ pub unsafe extern "C" fn rlt_tensor_nll_loss_backward_grad_input(
 
 /// The cross entropy between scores and targets: classes, or probabilities of the shape of the scores.
 ///
-/// `out = nll_loss(log_softmax(self, 1), target), with targets smoothed toward 1 / C by label_smoothing`
+/// `out = nll_loss(log_softmax(self, 1), target), with targets smoothed toward 1 / C by
+/// label_smoothing`
 ///
-/// Shapes: `(N, C, d_1, ...) or (C), (N, d_1, ...) or () -> (), or the shape of target without reduction`.
-/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements; `reduction` is 0 (none), 1 (mean) or 2 (sum). `label_smoothing` lies in [0, 1].
+/// Shapes: `(N, C, d_1, ...) or (C), (N, d_1, ...) or () -> (), or the shape of target without
+/// reduction`.
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum). `label_smoothing` lies in [0, 1].
 ///
-/// `cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor`
+/// `cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
+/// ignore_index=-100, float label_smoothing=0.0) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_cross_entropy_loss(
     self_: *const rlt_tensor,

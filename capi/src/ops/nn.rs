@@ -10,7 +10,8 @@ use rushlight_tensor::ops;
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point `dtype`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need
+/// a floating point `dtype`.
 ///
 /// `softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
 #[unsafe(no_mangle)]
@@ -36,7 +37,8 @@ pub unsafe extern "C" fn rlt_tensor_softmax_int(
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point `dtype`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need
+/// a floating point `dtype`.
 /// The result is written into `out`, resized where needed.
 ///
 /// `softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)`
@@ -116,7 +118,8 @@ pub unsafe extern "C" fn rlt_tensor__softmax_out(
 /// Shapes: `(*), (*) -> (*)`.
 /// Errors: `grad_output` and `output` must have the same shape.
 ///
-/// `_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor`
+/// `_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) ->
+/// Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__softmax_backward_data(
     grad_output: *const rlt_tensor,
@@ -137,7 +140,8 @@ pub unsafe extern "C" fn rlt_tensor__softmax_backward_data(
     })
 }
 
-/// While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
+/// While training, sets each element to zero with probability p and scales up the others; otherwise
+/// returns the input.
 ///
 /// `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
 ///
@@ -162,7 +166,8 @@ pub unsafe extern "C" fn rlt_tensor_dropout(
     })
 }
 
-/// While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
+/// While training, sets each element to zero with probability p and scales up the others; otherwise
+/// returns the input.
 ///
 /// `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
 ///

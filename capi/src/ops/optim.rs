@@ -5,15 +5,20 @@ use crate::support::{arg, guard};
 use crate::tensor::rlt_tensor;
 use rushlight_tensor::ops;
 
-/// One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list is empty.
+/// One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list
+/// is empty.
 ///
-/// `g = grad + weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g on the first step); p = p - lr * (nesterov ? g + momentum * b : b)`
+/// `g = grad + weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g on the first step); p =
+/// p - lr * (nesterov ? g + momentum * b : b)`
 ///
 /// Shapes: `each parameter with its gradient and its buffer`.
-/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty), of its shape, dtype and device.
+/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty),
+/// of its shape, dtype and device.
 /// The lists are written in place.
 ///
-/// `_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
+/// `_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float
+/// weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, bool
+/// is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__fused_sgd_(
     self_: *const *const rlt_tensor,
@@ -59,15 +64,21 @@ pub unsafe extern "C" fn rlt_tensor__fused_sgd_(
     })
 }
 
-/// One step of Adam over a list of parameters. Each step counter is a tensor with one element, already counted up by the caller; without amsgrad the list of maxima is empty.
+/// One step of Adam over a list of parameters. Each step counter is a tensor with one element, already
+/// counted up by the caller; without amsgrad the list of maxima is empty.
 ///
-/// `g = grad + weight_decay * p; m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2; p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
+/// `g = grad + weight_decay * p; m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2; p
+/// = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
 ///
 /// Shapes: `each parameter with its gradient, its averages and its step`.
-/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty), of its shape, dtype and device.
+/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty),
+/// of its shape, dtype and device.
 /// The lists are written in place.
 ///
-/// `_fused_adam_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
+/// `_fused_adam_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[]
+/// exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float
+/// beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor?
+/// found_inf=None) -> ()`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__fused_adam_(
     self_: *const *const rlt_tensor,
@@ -124,15 +135,22 @@ pub unsafe extern "C" fn rlt_tensor__fused_adam_(
     })
 }
 
-/// One step of Adam with decoupled weight decay over a list of parameters. Each step counter is a tensor with one element, already counted up by the caller; without amsgrad the list of maxima is empty.
+/// One step of Adam with decoupled weight decay over a list of parameters. Each step counter is a
+/// tensor with one element, already counted up by the caller; without amsgrad the list of maxima is
+/// empty.
 ///
-/// `p = p * (1 - lr * weight_decay); m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2; p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
+/// `p = p * (1 - lr * weight_decay); m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) *
+/// g^2; p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
 ///
 /// Shapes: `each parameter with its gradient, its averages and its step`.
-/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty), of its shape, dtype and device.
+/// Errors: The lists must have one tensor for each parameter (or, where the option is off, be empty),
+/// of its shape, dtype and device.
 /// The lists are written in place.
 ///
-/// `_fused_adamw_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()`
+/// `_fused_adamw_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, Tensor(d!)[]
+/// exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, *, float lr, float beta1, float
+/// beta2, float weight_decay, float eps, bool amsgrad, bool maximize, Tensor? grad_scale=None, Tensor?
+/// found_inf=None) -> ()`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor__fused_adamw_(
     self_: *const *const rlt_tensor,

@@ -10,7 +10,8 @@ use rushlight_tensor::ops;
 /// `out_i = self_i + alpha * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral.
 ///
 /// `add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -37,7 +38,8 @@ pub unsafe extern "C" fn rlt_tensor_add_Tensor(
 /// `out_i = self_i + alpha * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral.
 /// The result is written into `self`.
 ///
 /// `add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
@@ -63,7 +65,8 @@ pub unsafe extern "C" fn rlt_tensor_add_Tensor_(
 /// `out_i = self_i + alpha * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral.
 /// The result is written into `out`, resized where needed.
 ///
 /// `add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
@@ -144,7 +147,9 @@ pub unsafe extern "C" fn rlt_tensor_add_Scalar_(
 /// `out_i = self_i - alpha * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 ///
 /// `sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -171,7 +176,9 @@ pub unsafe extern "C" fn rlt_tensor_sub_Tensor(
 /// `out_i = self_i - alpha * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 /// The result is written into `self`.
 ///
 /// `sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
@@ -197,7 +204,9 @@ pub unsafe extern "C" fn rlt_tensor_sub_Tensor_(
 /// `out_i = self_i - alpha * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 /// The result is written into `out`, resized where needed.
 ///
 /// `sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
@@ -225,7 +234,8 @@ pub unsafe extern "C" fn rlt_tensor_sub_out(
 /// `out_i = self_i - alpha * other`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 ///
 /// `sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -252,7 +262,8 @@ pub unsafe extern "C" fn rlt_tensor_sub_Scalar(
 /// `out_i = self_i - alpha * other`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 /// The result is written into `self`.
 ///
 /// `sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
@@ -278,7 +289,9 @@ pub unsafe extern "C" fn rlt_tensor_sub_Scalar_(
 /// `out_i = other_i - alpha * self_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 ///
 /// `rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -305,7 +318,8 @@ pub unsafe extern "C" fn rlt_tensor_rsub_Tensor(
 /// `out_i = other - alpha * self_i`
 ///
 /// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+/// Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+/// logical_not or a bitwise operator.
 ///
 /// `rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
 #[unsafe(no_mangle)]
@@ -332,7 +346,8 @@ pub unsafe extern "C" fn rlt_tensor_rsub_Scalar(
 /// `out_i = self_i * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `mul.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -357,7 +372,8 @@ pub unsafe extern "C" fn rlt_tensor_mul_Tensor(
 /// `out_i = self_i * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `self`.
 ///
 /// `mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -378,7 +394,8 @@ pub unsafe extern "C" fn rlt_tensor_mul_Tensor_(self_: *const rlt_tensor, other:
 /// `out_i = self_i * other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -450,7 +467,8 @@ pub unsafe extern "C" fn rlt_tensor_mul_Scalar_(self_: *const rlt_tensor, other:
 /// `out_i = self_i / other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `div.Tensor(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -475,7 +493,8 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor(
 /// `out_i = self_i / other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `self`.
 ///
 /// `div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -496,7 +515,8 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor_(self_: *const rlt_tensor, other:
 /// `out_i = self_i / other_i`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -568,7 +588,8 @@ pub unsafe extern "C" fn rlt_tensor_div_Scalar_(self_: *const rlt_tensor, other:
 /// `out_i = round(self_i / other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
 ///
 /// `div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`
 #[unsafe(no_mangle)]
@@ -595,7 +616,8 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor_mode(
 /// `out_i = round(self_i / other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
 /// The result is written into `self`.
 ///
 /// `div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)`
@@ -621,7 +643,8 @@ pub unsafe extern "C" fn rlt_tensor_div_Tensor_mode_(
 /// `out_i = round(self_i / other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
 /// The result is written into `out`, resized where needed.
 ///
 /// `div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)`
@@ -986,7 +1009,8 @@ pub unsafe extern "C" fn rlt_tensor_relu_(self_: *const rlt_tensor) -> i32 {
 /// `out_i = grad_output_i if self_i > threshold, else 0`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 ///
 /// `threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor`
 #[unsafe(no_mangle)]
@@ -1013,10 +1037,12 @@ pub unsafe extern "C" fn rlt_tensor_threshold_backward(
 /// `out_i = grad_output_i if self_i > threshold, else 0`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
 /// The result is written into `grad_input`, resized where needed.
 ///
-/// `threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)`
+/// `threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
+/// grad_input) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_threshold_backward_grad_input(
     grad_output: *const rlt_tensor,
@@ -1347,7 +1373,8 @@ pub unsafe extern "C" fn rlt_tensor_clamp_max_out(
 /// `out_i = max(self_i, other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+/// castable to an in-place or out result.
 ///
 /// `maximum(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -1372,7 +1399,8 @@ pub unsafe extern "C" fn rlt_tensor_maximum(
 /// `out_i = max(self_i, other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+/// castable to an in-place or out result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -1398,7 +1426,8 @@ pub unsafe extern "C" fn rlt_tensor_maximum_out(
 /// `out_i = max(self_i, other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+/// castable to an in-place or out result.
 ///
 /// `max.other(Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
@@ -1423,7 +1452,8 @@ pub unsafe extern "C" fn rlt_tensor_max_other(
 /// `out_i = max(self_i, other_i)`
 ///
 /// Shapes: `(*), (*) broadcastable -> (*)`.
-/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+/// castable to an in-place or out result.
 /// The result is written into `out`, resized where needed.
 ///
 /// `max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`

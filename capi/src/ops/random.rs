@@ -13,7 +13,8 @@ use rushlight_tensor::ops;
 /// Shapes: `size -> size`.
 /// Errors: The dtype must be floating point or complex; a size must not be negative.
 ///
-/// `rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rand(
     size: *const i64,
@@ -60,7 +61,8 @@ pub unsafe extern "C" fn rlt_tensor_rand_out(size: *const i64, size_len: i64, ou
 /// Shapes: `size -> size`.
 /// Errors: The dtype must be floating point or complex; a size must not be negative.
 ///
-/// `rand.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `rand.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None,
+/// Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rand_generator(
     size: *const i64,
@@ -115,7 +117,8 @@ pub unsafe extern "C" fn rlt_tensor_rand_generator_out(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The dtype must be floating point or complex; a size must not be negative.
 ///
-/// `rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_rand_like(
     self_: *const rlt_tensor,
@@ -142,7 +145,8 @@ pub unsafe extern "C" fn rlt_tensor_rand_like(
 /// Shapes: `size -> size`.
 /// Errors: The dtype must be floating point or complex; a size must not be negative.
 ///
-/// `randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randn(
     size: *const i64,
@@ -189,7 +193,8 @@ pub unsafe extern "C" fn rlt_tensor_randn_out(size: *const i64, size_len: i64, o
 /// Shapes: `size -> size`.
 /// Errors: The dtype must be floating point or complex; a size must not be negative.
 ///
-/// `randn.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randn.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None,
+/// Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randn_generator(
     size: *const i64,
@@ -244,7 +249,8 @@ pub unsafe extern "C" fn rlt_tensor_randn_generator_out(
 /// Shapes: `(*) -> (*), the shape of self`.
 /// Errors: The dtype must be floating point or complex; a size must not be negative.
 ///
-/// `randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+/// `randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randn_like(
     self_: *const rlt_tensor,
@@ -271,7 +277,8 @@ pub unsafe extern "C" fn rlt_tensor_randn_like(
 /// Shapes: `size -> size`.
 /// Errors: `high` must be greater than `low` and both must fit the dtype.
 ///
-/// `randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None,
+/// bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randint(
     high: i64,
@@ -324,7 +331,8 @@ pub unsafe extern "C" fn rlt_tensor_randint_out(
 /// Shapes: `size -> size`.
 /// Errors: `high` must be greater than `low` and both must fit the dtype.
 ///
-/// `randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout?
+/// layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randint_generator(
     high: i64,
@@ -381,7 +389,8 @@ pub unsafe extern "C" fn rlt_tensor_randint_generator_out(
 /// Shapes: `size -> size`.
 /// Errors: `high` must be greater than `low` and both must fit the dtype.
 ///
-/// `randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randint_low(
     low: i64,
@@ -436,7 +445,8 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_out(
 /// Shapes: `size -> size`.
 /// Errors: `high` must be greater than `low` and both must fit the dtype.
 ///
-/// `randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType?
+/// dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randint_low_generator(
     low: i64,
@@ -467,7 +477,8 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_generator(
 /// Errors: `high` must be greater than `low` and both must fit the dtype.
 /// The result is written into `out`, resized where needed.
 ///
-/// `randint.low_generator_out(int low, int high, int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)`
+/// `randint.low_generator_out(int low, int high, int[] size, *, Generator? generator, Tensor(a!) out)
+/// -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randint_low_generator_out(
     low: i64,
@@ -495,7 +506,8 @@ pub unsafe extern "C" fn rlt_tensor_randint_low_generator_out(
 /// Shapes: `() -> (n)`.
 /// Errors: n must not be negative and must fit the dtype.
 ///
-/// `randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool?
+/// pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randperm(
     n: i64,
@@ -539,7 +551,8 @@ pub unsafe extern "C" fn rlt_tensor_randperm_out(n: i64, out: *const rlt_tensor)
 /// Shapes: `() -> (n)`.
 /// Errors: n must not be negative and must fit the dtype.
 ///
-/// `randperm.generator(int n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `randperm.generator(int n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None,
+/// Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_randperm_generator(
     n: i64,
@@ -640,9 +653,11 @@ pub unsafe extern "C" fn rlt_tensor_normal_(
 /// `out_i ~ N(mean, std^2)`
 ///
 /// Shapes: `size -> size`.
-/// Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be negative.
+/// Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be
+/// negative.
 ///
-/// `normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+/// `normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType?
+/// dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_normal_float_float(
     mean: f64,
@@ -670,10 +685,12 @@ pub unsafe extern "C" fn rlt_tensor_normal_float_float(
 /// `out_i ~ N(mean, std^2)`
 ///
 /// Shapes: `size -> size`.
-/// Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be negative.
+/// Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be
+/// negative.
 /// The result is written into `out`, resized where needed.
 ///
-/// `normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)`
+/// `normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!)
+/// out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_normal_float_float_out(
     mean: f64,

@@ -67,7 +67,8 @@ pub unsafe extern "C" fn rlt_tensor_sum_dim_IntList(
 /// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
 /// The result is written into `out`, resized where needed.
 ///
-/// `sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+/// `sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!)
+/// out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_sum_IntList_out(
     self_: *const rlt_tensor,
@@ -145,7 +146,8 @@ pub unsafe extern "C" fn rlt_tensor_mean_dtype_out(
 /// `out = (sum over dim of self) / n`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have no mean: give a floating point or complex dtype.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// no mean: give a floating point or complex dtype.
 ///
 /// `mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
 #[unsafe(no_mangle)]
@@ -174,10 +176,12 @@ pub unsafe extern "C" fn rlt_tensor_mean_dim(
 /// `out = (sum over dim of self) / n`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have no mean: give a floating point or complex dtype.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// no mean: give a floating point or complex dtype.
 /// The result is written into `out`, resized where needed.
 ///
-/// `mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+/// `mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
+/// -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_mean_out(
     self_: *const rlt_tensor,
@@ -245,7 +249,8 @@ pub unsafe extern "C" fn rlt_tensor_max_unary_out(self_: *const rlt_tensor, out:
 /// `values = max over dim of self, indices = argmax over dim of self`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
 ///
 /// `max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
 #[unsafe(no_mangle)]
@@ -274,10 +279,12 @@ pub unsafe extern "C" fn rlt_tensor_max_dim(
 /// `values = max over dim of self, indices = argmax over dim of self`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
 /// The result is written into `max` and `max_values`, resized where needed.
 ///
-/// `max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)`
+/// `max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) ->
+/// (Tensor(a!) values, Tensor(b!) indices)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_max_dim_max(
     self_: *const rlt_tensor,
@@ -302,7 +309,8 @@ pub unsafe extern "C" fn rlt_tensor_max_dim_max(
 /// `out = max over dim of self`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
 ///
 /// `amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor`
 #[unsafe(no_mangle)]
@@ -329,7 +337,8 @@ pub unsafe extern "C" fn rlt_tensor_amax(
 /// `out = max over dim of self`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
 /// The result is written into `out`, resized where needed.
 ///
 /// `amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
@@ -357,7 +366,8 @@ pub unsafe extern "C" fn rlt_tensor_amax_out(
 /// `out = argmax over dim of self`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
 ///
 /// `argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor`
 #[unsafe(no_mangle)]
@@ -383,7 +393,8 @@ pub unsafe extern "C" fn rlt_tensor_argmax(
 /// `out = argmax over dim of self`
 ///
 /// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
-/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
 /// The result is written into `out`, resized where needed.
 ///
 /// `argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
@@ -410,9 +421,11 @@ pub unsafe extern "C" fn rlt_tensor_argmax_out(
 /// `values, indices = the first k of sort(self, dim)`
 ///
 /// Shapes: `(..., d, ...) -> (..., k, ...), twice`.
-/// Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is
+/// an index error; each may appear once.
 ///
-/// `topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)`
+/// `topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor
+/// indices)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_topk(
     self_: *const rlt_tensor,
@@ -441,10 +454,12 @@ pub unsafe extern "C" fn rlt_tensor_topk(
 /// `values, indices = the first k of sort(self, dim)`
 ///
 /// Shapes: `(..., d, ...) -> (..., k, ...), twice`.
-/// Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is
+/// an index error; each may appear once.
 /// The result is written into `values` and `indices`, resized where needed.
 ///
-/// `topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+/// `topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!)
+/// values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_topk_values(
     self_: *const rlt_tensor,
@@ -473,7 +488,8 @@ pub unsafe extern "C" fn rlt_tensor_topk_values(
 /// Shapes: `grad, indices -> sizes`.
 /// Errors: `grad` and `indices` must have the same shape.
 ///
-/// `value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor`
+/// `value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim)
+/// -> Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_value_selecting_reduction_backward(
     grad: *const rlt_tensor,

@@ -282,7 +282,8 @@ pub unsafe extern "C" fn rlt_tensor_slice_Tensor(
 /// Shapes: `grad_output -> input_sizes`.
 /// Errors: As slice.
 ///
-/// `slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) -> Tensor`
+/// `slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) ->
+/// Tensor`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_slice_backward(
     grad_output: *const rlt_tensor,
@@ -448,7 +449,8 @@ pub unsafe extern "C" fn rlt_tensor_squeeze_dim(self_: *const rlt_tensor, dim: i
 /// `out_i = self_i in row-major order`
 ///
 /// Shapes: `(..., d_start, ..., d_end, ...) -> (..., product, ...)`.
-/// Errors: `start_dim` must not come after `end_dim`. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// Errors: `start_dim` must not come after `end_dim`. A dimension outside [-ndim, ndim - 1] is an index
+/// error; each may appear once.
 ///
 /// `flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)`
 #[unsafe(no_mangle)]
@@ -473,7 +475,8 @@ pub unsafe extern "C" fn rlt_tensor_flatten_using_ints(
 /// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
 ///
 /// Shapes: `(*) -> size`.
-/// Errors: The lengths must agree, strides must not be negative, and the view must stay inside the storage.
+/// Errors: The lengths must agree, strides must not be negative, and the view must stay inside the
+/// storage.
 ///
 /// `as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)`
 #[unsafe(no_mangle)]

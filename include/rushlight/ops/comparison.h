@@ -17,7 +17,8 @@ extern "C" {
  * `out_i = self_i == other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `eq.Tensor(Tensor self, Tensor other) -> Tensor`
  */
@@ -29,7 +30,8 @@ int32_t rlt_tensor_eq_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  * `out_i = self_i == other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `self`.
  *
  * `eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -42,7 +44,8 @@ int32_t rlt_tensor_eq_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  * `out_i = self_i == other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `out`, resized where needed.
  *
  * `eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -93,7 +96,8 @@ int32_t rlt_tensor_eq_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  * `out_i = self_i != other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `ne.Tensor(Tensor self, Tensor other) -> Tensor`
  */
@@ -105,7 +109,8 @@ int32_t rlt_tensor_ne_Tensor(const rlt_tensor *self_, const rlt_tensor *other, r
  * `out_i = self_i != other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `self`.
  *
  * `ne_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -118,7 +123,8 @@ int32_t rlt_tensor_ne_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
  * `out_i = self_i != other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `out`, resized where needed.
  *
  * `ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -169,13 +175,12 @@ int32_t rlt_tensor_ne_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  * `out_i = self_i < other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  *
  * `lt.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_lt_Tensor(const rlt_tensor *self_,
-                             const rlt_tensor *other,
-                             rlt_tensor **out0);
+int32_t rlt_tensor_lt_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are less than those of another tensor.
@@ -183,13 +188,13 @@ int32_t rlt_tensor_lt_Tensor(const rlt_tensor *self_,
  * `out_i = self_i < other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `self`.
  *
  * `lt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lt_Tensor_(const rlt_tensor *self_,
-                              const rlt_tensor *other);
+int32_t rlt_tensor_lt_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
 
 /**
  * Tests which elements are less than those of another tensor.
@@ -197,14 +202,13 @@ int32_t rlt_tensor_lt_Tensor_(const rlt_tensor *self_,
  * `out_i = self_i < other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `out`, resized where needed.
  *
  * `lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_lt_Tensor_out(const rlt_tensor *self_,
-                                 const rlt_tensor *other,
-                                 const rlt_tensor *out);
+int32_t rlt_tensor_lt_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are less than a number.
@@ -250,13 +254,12 @@ int32_t rlt_tensor_lt_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  * `out_i = self_i <= other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  *
  * `le.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_le_Tensor(const rlt_tensor *self_,
-                             const rlt_tensor *other,
-                             rlt_tensor **out0);
+int32_t rlt_tensor_le_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are less than or equal to those of another tensor.
@@ -264,13 +267,13 @@ int32_t rlt_tensor_le_Tensor(const rlt_tensor *self_,
  * `out_i = self_i <= other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `self`.
  *
  * `le_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_le_Tensor_(const rlt_tensor *self_,
-                              const rlt_tensor *other);
+int32_t rlt_tensor_le_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
 
 /**
  * Tests which elements are less than or equal to those of another tensor.
@@ -278,14 +281,13 @@ int32_t rlt_tensor_le_Tensor_(const rlt_tensor *self_,
  * `out_i = self_i <= other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `out`, resized where needed.
  *
  * `le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_le_Tensor_out(const rlt_tensor *self_,
-                                 const rlt_tensor *other,
-                                 const rlt_tensor *out);
+int32_t rlt_tensor_le_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are less than or equal to a number.
@@ -331,13 +333,12 @@ int32_t rlt_tensor_le_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  * `out_i = self_i > other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  *
  * `gt.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_gt_Tensor(const rlt_tensor *self_,
-                             const rlt_tensor *other,
-                             rlt_tensor **out0);
+int32_t rlt_tensor_gt_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are greater than those of another tensor.
@@ -345,13 +346,13 @@ int32_t rlt_tensor_gt_Tensor(const rlt_tensor *self_,
  * `out_i = self_i > other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `self`.
  *
  * `gt_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gt_Tensor_(const rlt_tensor *self_,
-                              const rlt_tensor *other);
+int32_t rlt_tensor_gt_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
 
 /**
  * Tests which elements are greater than those of another tensor.
@@ -359,14 +360,13 @@ int32_t rlt_tensor_gt_Tensor_(const rlt_tensor *self_,
  * `out_i = self_i > other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `out`, resized where needed.
  *
  * `gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_gt_Tensor_out(const rlt_tensor *self_,
-                                 const rlt_tensor *other,
-                                 const rlt_tensor *out);
+int32_t rlt_tensor_gt_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are greater than a number.
@@ -412,13 +412,12 @@ int32_t rlt_tensor_gt_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  * `out_i = self_i >= other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  *
  * `ge.Tensor(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_ge_Tensor(const rlt_tensor *self_,
-                             const rlt_tensor *other,
-                             rlt_tensor **out0);
+int32_t rlt_tensor_ge_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Tests which elements are greater than or equal to those of another tensor.
@@ -426,13 +425,13 @@ int32_t rlt_tensor_ge_Tensor(const rlt_tensor *self_,
  * `out_i = self_i >= other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `self`.
  *
  * `ge_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ge_Tensor_(const rlt_tensor *self_,
-                              const rlt_tensor *other);
+int32_t rlt_tensor_ge_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
 
 /**
  * Tests which elements are greater than or equal to those of another tensor.
@@ -440,14 +439,13 @@ int32_t rlt_tensor_ge_Tensor_(const rlt_tensor *self_,
  * `out_i = self_i >= other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Complex numbers have no order and are refused.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. Complex numbers have no order and are refused.
  * The result is written into `out`, resized where needed.
  *
  * `ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_ge_Tensor_out(const rlt_tensor *self_,
-                                 const rlt_tensor *other,
-                                 const rlt_tensor *out);
+int32_t rlt_tensor_ge_Tensor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Tests which elements are greater than or equal to a number.
@@ -493,7 +491,8 @@ int32_t rlt_tensor_ge_Scalar_out(const rlt_tensor *self_, const rlt_scalar *othe
  * `out_i = self_i and other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `logical_and(Tensor self, Tensor other) -> Tensor`
  */
@@ -505,7 +504,8 @@ int32_t rlt_tensor_logical_and(const rlt_tensor *self_, const rlt_tensor *other,
  * `out_i = self_i and other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `self`.
  *
  * `logical_and_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -518,7 +518,8 @@ int32_t rlt_tensor_logical_and_(const rlt_tensor *self_, const rlt_tensor *other
  * `out_i = self_i and other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `out`, resized where needed.
  *
  * `logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -531,7 +532,8 @@ int32_t rlt_tensor_logical_and_out(const rlt_tensor *self_, const rlt_tensor *ot
  * `out_i = self_i or other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `logical_or(Tensor self, Tensor other) -> Tensor`
  */
@@ -543,7 +545,8 @@ int32_t rlt_tensor_logical_or(const rlt_tensor *self_, const rlt_tensor *other, 
  * `out_i = self_i or other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `self`.
  *
  * `logical_or_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -556,7 +559,8 @@ int32_t rlt_tensor_logical_or_(const rlt_tensor *self_, const rlt_tensor *other)
  * `out_i = self_i or other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `out`, resized where needed.
  *
  * `logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`

@@ -56,7 +56,8 @@ int32_t rlt_tensor_contiguous(const rlt_tensor *self_, int32_t memory_format, rl
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The device must be available.
  *
- * `_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor`
+ * `_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor__to_copy(const rlt_tensor *self_,
                             const rlt_tensor_options *options,
@@ -72,7 +73,8 @@ int32_t rlt_tensor__to_copy(const rlt_tensor *self_,
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The device must be available.
  *
- * `to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+ * `to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat?
+ * memory_format=None) -> Tensor(a)`
  */
 int32_t rlt_tensor_to_dtype(const rlt_tensor *self_,
                             int32_t dtype,
@@ -89,7 +91,8 @@ int32_t rlt_tensor_to_dtype(const rlt_tensor *self_,
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The device must be available.
  *
- * `to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+ * `to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool
+ * copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
  */
 int32_t rlt_tensor_to_device(const rlt_tensor *self_,
                              const rlt_device *device,
@@ -100,14 +103,16 @@ int32_t rlt_tensor_to_device(const rlt_tensor *self_,
                              rlt_tensor **out0);
 
 /**
- * Converts to the dtype and device of another tensor. Returns the tensor itself where nothing changes and `copy` is false.
+ * Converts to the dtype and device of another tensor. Returns the tensor itself where nothing changes
+ * and `copy` is false.
  *
  * `out_i = cast(self_i)`
  *
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The device must be available.
  *
- * `to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+ * `to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat?
+ * memory_format=None) -> Tensor(a)`
  */
 int32_t rlt_tensor_to_other(const rlt_tensor *self_,
                             const rlt_tensor *other,
@@ -124,7 +129,9 @@ int32_t rlt_tensor_to_other(const rlt_tensor *self_,
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The device must be available.
  *
- * `to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)`
+ * `to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat?
+ * memory_format=None) -> Tensor(a)`
  */
 int32_t rlt_tensor_to_dtype_layout(const rlt_tensor *self_,
                                    const rlt_tensor_options *options,

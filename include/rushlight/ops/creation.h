@@ -19,7 +19,8 @@ extern "C" {
  * Shapes: `size -> size`.
  * Errors: A negative size is an error; so is running out of memory.
  *
- * `empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_empty_memory_format(const int64_t *size,
                                        int64_t size_len,
@@ -51,7 +52,8 @@ int32_t rlt_tensor_empty_out(const int64_t *size,
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: None beyond the dtype and device being available.
  *
- * `empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_empty_like(const rlt_tensor *self_,
                               const rlt_tensor_options *options,
@@ -66,7 +68,8 @@ int32_t rlt_tensor_empty_like(const rlt_tensor *self_,
  * Shapes: `size, stride -> size`.
  * Errors: `size` and `stride` must have the same length; both must be non-negative.
  *
- * `empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_empty_strided(const int64_t *size,
                                  int64_t size_len,
@@ -83,12 +86,10 @@ int32_t rlt_tensor_empty_strided(const int64_t *size,
  * Shapes: `size -> size`.
  * Errors: A negative size is an error; so is running out of memory.
  *
- * `zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_zeros(const int64_t *size,
-                         int64_t size_len,
-                         const rlt_tensor_options *options,
-                         rlt_tensor **out0);
+int32_t rlt_tensor_zeros(const int64_t *size, int64_t size_len, const rlt_tensor_options *options, rlt_tensor **out0);
 
 /**
  * Makes a tensor filled with zeros.
@@ -111,7 +112,8 @@ int32_t rlt_tensor_zeros_out(const int64_t *size, int64_t size_len, const rlt_te
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: None beyond the dtype and device being available.
  *
- * `zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_zeros_like(const rlt_tensor *self_,
                               const rlt_tensor_options *options,
@@ -126,12 +128,10 @@ int32_t rlt_tensor_zeros_like(const rlt_tensor *self_,
  * Shapes: `size -> size`.
  * Errors: A negative size is an error; so is running out of memory.
  *
- * `ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_ones(const int64_t *size,
-                        int64_t size_len,
-                        const rlt_tensor_options *options,
-                        rlt_tensor **out0);
+int32_t rlt_tensor_ones(const int64_t *size, int64_t size_len, const rlt_tensor_options *options, rlt_tensor **out0);
 
 /**
  * Makes a tensor filled with ones.
@@ -154,7 +154,8 @@ int32_t rlt_tensor_ones_out(const int64_t *size, int64_t size_len, const rlt_ten
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: None beyond the dtype and device being available.
  *
- * `ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_ones_like(const rlt_tensor *self_,
                              const rlt_tensor_options *options,
@@ -169,7 +170,8 @@ int32_t rlt_tensor_ones_like(const rlt_tensor *self_,
  * Shapes: `size -> size`.
  * Errors: A negative size is an error; so is running out of memory.
  *
- * `full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_full(const int64_t *size,
                         int64_t size_len,
@@ -198,7 +200,8 @@ int32_t rlt_tensor_full_out(const int64_t *size, int64_t size_len, const rlt_sca
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: None beyond the dtype and device being available.
  *
- * `full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_full_like(const rlt_tensor *self_,
                              const rlt_scalar *fill_value,
@@ -214,11 +217,10 @@ int32_t rlt_tensor_full_like(const rlt_tensor *self_,
  * Shapes: `() -> (ceil(end))`.
  * Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
  *
- * `arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_arange(const rlt_scalar *end,
-                          const rlt_tensor_options *options,
-                          rlt_tensor **out0);
+int32_t rlt_tensor_arange(const rlt_scalar *end, const rlt_tensor_options *options, rlt_tensor **out0);
 
 /**
  * Counts from 0 up to, and not including, `end`.
@@ -241,7 +243,8 @@ int32_t rlt_tensor_arange_out(const rlt_scalar *end, const rlt_tensor *out);
  * Shapes: `() -> (ceil(end - start))`.
  * Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
  *
- * `arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_arange_start(const rlt_scalar *start,
                                 const rlt_scalar *end,
@@ -256,7 +259,8 @@ int32_t rlt_tensor_arange_start(const rlt_scalar *start,
  * Shapes: `() -> (ceil((end - start) / step))`.
  * Errors: The step must not be zero and must lead from start to end; the bounds must be finite.
  *
- * `arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout?
+ * layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_arange_start_step(const rlt_scalar *start,
                                      const rlt_scalar *end,

@@ -62,7 +62,8 @@ int32_t rlt_tensor_index_select_backward(const rlt_tensor *grad,
  * `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
  *
  * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
- * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype of `self` and its sizes, n at `dim`.
+ * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+ * of `self` and its sizes, n at `dim`.
  *
  * `index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor`
  */
@@ -79,7 +80,8 @@ int32_t rlt_tensor_index_add(const rlt_tensor *self_,
  * `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
  *
  * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
- * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype of `self` and its sizes, n at `dim`.
+ * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+ * of `self` and its sizes, n at `dim`.
  * The result is written into `self`.
  *
  * `index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)`
@@ -96,10 +98,12 @@ int32_t rlt_tensor_index_add_(const rlt_tensor *self_,
  * `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
  *
  * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
- * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype of `self` and its sizes, n at `dim`.
+ * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+ * of `self` and its sizes, n at `dim`.
  * The result is written into `out`, resized where needed.
  *
- * `index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
+ * `index_add.out(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1, Tensor(a!) out)
+ * -> Tensor(a!)`
  */
 int32_t rlt_tensor_index_add_out(const rlt_tensor *self_,
                                  int64_t dim,
@@ -133,7 +137,8 @@ int32_t rlt_tensor_gather(const rlt_tensor *self_,
  * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere.
  * The result is written into `out`, resized where needed.
  *
- * `gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)`
+ * `gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) ->
+ * Tensor(a!)`
  */
 int32_t rlt_tensor_gather_out(const rlt_tensor *self_,
                               int64_t dim,
@@ -147,7 +152,8 @@ int32_t rlt_tensor_gather_out(const rlt_tensor *self_,
  * `out[index[i][j]][j] = src[i][j] for dim = 0`
  *
  * Shapes: `(*), index, src -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  *
  * `scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`
  */
@@ -163,15 +169,13 @@ int32_t rlt_tensor_scatter_src(const rlt_tensor *self_,
  * `out[index[i][j]][j] = src[i][j] for dim = 0`
  *
  * Shapes: `(*), index, src -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  * The result is written into `self`.
  *
  * `scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_src_(const rlt_tensor *self_,
-                                int64_t dim,
-                                const rlt_tensor *index,
-                                const rlt_tensor *src);
+int32_t rlt_tensor_scatter_src_(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, const rlt_tensor *src);
 
 /**
  * Writes elements of a source to the places that an index names.
@@ -179,7 +183,8 @@ int32_t rlt_tensor_scatter_src_(const rlt_tensor *self_,
  * `out[index[i][j]][j] = src[i][j] for dim = 0`
  *
  * Shapes: `(*), index, src -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  * The result is written into `out`, resized where needed.
  *
  * `scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)`
@@ -196,7 +201,8 @@ int32_t rlt_tensor_scatter_src_out(const rlt_tensor *self_,
  * `out[index[i][j]][j] = value for dim = 0`
  *
  * Shapes: `(*), index -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  *
  * `scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor`
  */
@@ -212,7 +218,8 @@ int32_t rlt_tensor_scatter_value(const rlt_tensor *self_,
  * `out[index[i][j]][j] = value for dim = 0`
  *
  * Shapes: `(*), index -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  * The result is written into `self`.
  *
  * `scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)`
@@ -228,10 +235,12 @@ int32_t rlt_tensor_scatter_value_(const rlt_tensor *self_,
  * `out[index[i][j]][j] = value for dim = 0`
  *
  * Shapes: `(*), index -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  * The result is written into `out`, resized where needed.
  *
- * `scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)`
+ * `scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) ->
+ * Tensor(a!)`
  */
 int32_t rlt_tensor_scatter_value_out(const rlt_tensor *self_,
                                      int64_t dim,
@@ -245,7 +254,8 @@ int32_t rlt_tensor_scatter_value_out(const rlt_tensor *self_,
  * `out[index[i][j]][j] += src[i][j] for dim = 0`
  *
  * Shapes: `(*), index, src -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  *
  * `scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor`
  */
@@ -261,15 +271,13 @@ int32_t rlt_tensor_scatter_add(const rlt_tensor *self_,
  * `out[index[i][j]][j] += src[i][j] for dim = 0`
  *
  * Shapes: `(*), index, src -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  * The result is written into `self`.
  *
  * `scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)`
  */
-int32_t rlt_tensor_scatter_add_(const rlt_tensor *self_,
-                                int64_t dim,
-                                const rlt_tensor *index,
-                                const rlt_tensor *src);
+int32_t rlt_tensor_scatter_add_(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, const rlt_tensor *src);
 
 /**
  * Adds elements of a source at the places that an index names; repeated places add up.
@@ -277,7 +285,8 @@ int32_t rlt_tensor_scatter_add_(const rlt_tensor *self_,
  * `out[index[i][j]][j] += src[i][j] for dim = 0`
  *
  * Shapes: `(*), index, src -> (*)`.
- * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
  * The result is written into `out`, resized where needed.
  *
  * `scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)`

@@ -67,7 +67,8 @@ int32_t rlt_tensor_bmm_out(const rlt_tensor *self_, const rlt_tensor *mat2, cons
  * `out = beta * self + alpha * (mat1 @ mat2)`
  *
  * Shapes: `(n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)`.
- * Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta` must be integral.
+ * Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta`
+ * must be integral.
  *
  * `addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
  */
@@ -84,7 +85,8 @@ int32_t rlt_tensor_addmm(const rlt_tensor *self_,
  * `out = beta * self + alpha * (mat1 @ mat2)`
  *
  * Shapes: `(n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)`.
- * Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta` must be integral.
+ * Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta`
+ * must be integral.
  * The result is written into `self`.
  *
  * `addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
@@ -101,10 +103,12 @@ int32_t rlt_tensor_addmm_(const rlt_tensor *self_,
  * `out = beta * self + alpha * (mat1 @ mat2)`
  *
  * Shapes: `(n, m) or broadcastable to it, (n, k), (k, m) -> (n, m)`.
- * Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta` must be integral.
+ * Errors: The inner sizes must agree and both dtypes must be the same. For integers `alpha` and `beta`
+ * must be integral.
  * The result is written into `out`, resized where needed.
  *
- * `addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
+ * `addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
+ * -> Tensor(a!)`
  */
 int32_t rlt_tensor_addmm_out(const rlt_tensor *self_,
                              const rlt_tensor *mat1,
@@ -118,29 +122,29 @@ int32_t rlt_tensor_addmm_out(const rlt_tensor *self_,
  *
  * `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
  *
- * Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right`.
- * Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional; the batches must broadcast.
+ * Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column
+ * on the right`.
+ * Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional;
+ * the batches must broadcast.
  *
  * `matmul(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_matmul(const rlt_tensor *self_,
-                          const rlt_tensor *other,
-                          rlt_tensor **out0);
+int32_t rlt_tensor_matmul(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
  *
  * `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
  *
- * Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right`.
- * Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional; the batches must broadcast.
+ * Shapes: `(..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column
+ * on the right`.
+ * Errors: The inner sizes must agree and both dtypes must be the same. Neither may be 0-dimensional;
+ * the batches must broadcast.
  * The result is written into `out`, resized where needed.
  *
  * `matmul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_matmul_out(const rlt_tensor *self_,
-                              const rlt_tensor *other,
-                              const rlt_tensor *out);
+int32_t rlt_tensor_matmul_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Applies a linear map to the last dimension.

@@ -17,14 +17,12 @@ extern "C" {
  * `out_i = e^(self_i) / sum_j e^(self_j)`
  *
  * Shapes: `(*) -> (*), the shape of self`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point `dtype`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need
+ * a floating point `dtype`.
  *
  * `softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
  */
-int32_t rlt_tensor_softmax_int(const rlt_tensor *self_,
-                               int64_t dim,
-                               const int32_t *dtype,
-                               rlt_tensor **out0);
+int32_t rlt_tensor_softmax_int(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
 
 /**
  * Scales scores along a dimension to probabilities.
@@ -32,15 +30,13 @@ int32_t rlt_tensor_softmax_int(const rlt_tensor *self_,
  * `out_i = e^(self_i) / sum_j e^(self_j)`
  *
  * Shapes: `(*) -> (*), the shape of self`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need a floating point `dtype`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers need
+ * a floating point `dtype`.
  * The result is written into `out`, resized where needed.
  *
  * `softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_softmax_int_out(const rlt_tensor *self_,
-                                   int64_t dim,
-                                   const int32_t *dtype,
-                                   const rlt_tensor *out);
+int32_t rlt_tensor_softmax_int_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
 
 /**
  * The kernel of softmax; `half_to_float` computes half precision into float.
@@ -75,7 +71,8 @@ int32_t rlt_tensor__softmax_out(const rlt_tensor *self_, int64_t dim, int32_t ha
  * Shapes: `(*), (*) -> (*)`.
  * Errors: `grad_output` and `output` must have the same shape.
  *
- * `_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor`
+ * `_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) ->
+ * Tensor`
  */
 int32_t rlt_tensor__softmax_backward_data(const rlt_tensor *grad_output,
                                           const rlt_tensor *output,
@@ -84,7 +81,8 @@ int32_t rlt_tensor__softmax_backward_data(const rlt_tensor *grad_output,
                                           rlt_tensor **out0);
 
 /**
- * While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
+ * While training, sets each element to zero with probability p and scales up the others; otherwise
+ * returns the input.
  *
  * `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
  *
@@ -96,7 +94,8 @@ int32_t rlt_tensor__softmax_backward_data(const rlt_tensor *grad_output,
 int32_t rlt_tensor_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
 
 /**
- * While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
+ * While training, sets each element to zero with probability p and scales up the others; otherwise
+ * returns the input.
  *
  * `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
  *

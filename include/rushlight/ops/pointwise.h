@@ -17,7 +17,8 @@ extern "C" {
  * `out_i = self_i + alpha * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral.
  *
  * `add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
@@ -32,14 +33,13 @@ int32_t rlt_tensor_add_Tensor(const rlt_tensor *self_,
  * `out_i = self_i + alpha * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral.
  * The result is written into `self`.
  *
  * `add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_add_Tensor_(const rlt_tensor *self_,
-                               const rlt_tensor *other,
-                               const rlt_scalar *alpha);
+int32_t rlt_tensor_add_Tensor_(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *alpha);
 
 /**
  * Adds element by element.
@@ -47,7 +47,8 @@ int32_t rlt_tensor_add_Tensor_(const rlt_tensor *self_,
  * `out_i = self_i + alpha * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral.
  * The result is written into `out`, resized where needed.
  *
  * `add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
@@ -91,7 +92,9 @@ int32_t rlt_tensor_add_Scalar_(const rlt_tensor *self_, const rlt_scalar *other,
  * `out_i = self_i - alpha * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  *
  * `sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
@@ -106,14 +109,14 @@ int32_t rlt_tensor_sub_Tensor(const rlt_tensor *self_,
  * `out_i = self_i - alpha * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  * The result is written into `self`.
  *
  * `sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sub_Tensor_(const rlt_tensor *self_,
-                               const rlt_tensor *other,
-                               const rlt_scalar *alpha);
+int32_t rlt_tensor_sub_Tensor_(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *alpha);
 
 /**
  * Subtracts element by element.
@@ -121,7 +124,9 @@ int32_t rlt_tensor_sub_Tensor_(const rlt_tensor *self_,
  * `out_i = self_i - alpha * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  * The result is written into `out`, resized where needed.
  *
  * `sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
@@ -137,7 +142,8 @@ int32_t rlt_tensor_sub_out(const rlt_tensor *self_,
  * `out_i = self_i - alpha * other`
  *
  * Shapes: `(*) -> (*), the shape of self`.
- * Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  *
  * `sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
  */
@@ -152,14 +158,13 @@ int32_t rlt_tensor_sub_Scalar(const rlt_tensor *self_,
  * `out_i = self_i - alpha * other`
  *
  * Shapes: `(*) -> (*), the shape of self`.
- * Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  * The result is written into `self`.
  *
  * `sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
  */
-int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self_,
-                               const rlt_scalar *other,
-                               const rlt_scalar *alpha);
+int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self_, const rlt_scalar *other, const rlt_scalar *alpha);
 
 /**
  * Subtracts with the operands the other way round.
@@ -167,7 +172,9 @@ int32_t rlt_tensor_sub_Scalar_(const rlt_tensor *self_,
  * `out_i = other_i - alpha * self_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  *
  * `rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
  */
@@ -182,7 +189,8 @@ int32_t rlt_tensor_rsub_Tensor(const rlt_tensor *self_,
  * `out_i = other - alpha * self_i`
  *
  * Shapes: `(*) -> (*), the shape of self`.
- * Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use logical_not or a bitwise operator.
+ * Errors: For integral tensors `alpha` must be integral. Two bool tensors cannot be subtracted: use
+ * logical_not or a bitwise operator.
  *
  * `rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
  */
@@ -197,7 +205,8 @@ int32_t rlt_tensor_rsub_Scalar(const rlt_tensor *self_,
  * `out_i = self_i * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `mul.Tensor(Tensor self, Tensor other) -> Tensor`
  */
@@ -209,7 +218,8 @@ int32_t rlt_tensor_mul_Tensor(const rlt_tensor *self_, const rlt_tensor *other, 
  * `out_i = self_i * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `self`.
  *
  * `mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -222,7 +232,8 @@ int32_t rlt_tensor_mul_Tensor_(const rlt_tensor *self_, const rlt_tensor *other)
  * `out_i = self_i * other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `out`, resized where needed.
  *
  * `mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -260,7 +271,8 @@ int32_t rlt_tensor_mul_Scalar_(const rlt_tensor *self_, const rlt_scalar *other)
  * `out_i = self_i / other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `div.Tensor(Tensor self, Tensor other) -> Tensor`
  */
@@ -272,7 +284,8 @@ int32_t rlt_tensor_div_Tensor(const rlt_tensor *self_, const rlt_tensor *other, 
  * `out_i = self_i / other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `self`.
  *
  * `div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
@@ -285,7 +298,8 @@ int32_t rlt_tensor_div_Tensor_(const rlt_tensor *self_, const rlt_tensor *other)
  * `out_i = self_i / other_i`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `out`, resized where needed.
  *
  * `div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
@@ -323,7 +337,8 @@ int32_t rlt_tensor_div_Scalar_(const rlt_tensor *self_, const rlt_scalar *other)
  * `out_i = round(self_i / other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
  *
  * `div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`
  */
@@ -338,14 +353,13 @@ int32_t rlt_tensor_div_Tensor_mode(const rlt_tensor *self_,
  * `out_i = round(self_i / other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
  * The result is written into `self`.
  *
  * `div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)`
  */
-int32_t rlt_tensor_div_Tensor_mode_(const rlt_tensor *self_,
-                                    const rlt_tensor *other,
-                                    const char *rounding_mode);
+int32_t rlt_tensor_div_Tensor_mode_(const rlt_tensor *self_, const rlt_tensor *other, const char *rounding_mode);
 
 /**
  * Divides and rounds as asked: not at all, toward zero, or down.
@@ -353,7 +367,8 @@ int32_t rlt_tensor_div_Tensor_mode_(const rlt_tensor *self_,
  * `out_i = round(self_i / other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result. `rounding_mode` is None, "trunc" or "floor"; an integer division by zero is an error.
  * The result is written into `out`, resized where needed.
  *
  * `div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)`
@@ -574,7 +589,8 @@ int32_t rlt_tensor_relu_(const rlt_tensor *self_);
  * `out_i = grad_output_i if self_i > threshold, else 0`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  *
  * `threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor`
  */
@@ -589,10 +605,12 @@ int32_t rlt_tensor_threshold_backward(const rlt_tensor *grad_output,
  * `out_i = grad_output_i if self_i > threshold, else 0`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
  * The result is written into `grad_input`, resized where needed.
  *
- * `threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!) grad_input) -> Tensor(a!)`
+ * `threshold_backward.grad_input(Tensor grad_output, Tensor self, Scalar threshold, *, Tensor(a!)
+ * grad_input) -> Tensor(a!)`
  */
 int32_t rlt_tensor_threshold_backward_grad_input(const rlt_tensor *grad_output,
                                                  const rlt_tensor *self_,
@@ -766,13 +784,12 @@ int32_t rlt_tensor_clamp_max_out(const rlt_tensor *self_, const rlt_scalar *max,
  * `out_i = max(self_i, other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+ * castable to an in-place or out result.
  *
  * `maximum(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_maximum(const rlt_tensor *self_,
-                           const rlt_tensor *other,
-                           rlt_tensor **out0);
+int32_t rlt_tensor_maximum(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -780,14 +797,13 @@ int32_t rlt_tensor_maximum(const rlt_tensor *self_,
  * `out_i = max(self_i, other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+ * castable to an in-place or out result.
  * The result is written into `out`, resized where needed.
  *
  * `maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_maximum_out(const rlt_tensor *self_,
-                               const rlt_tensor *other,
-                               const rlt_tensor *out);
+int32_t rlt_tensor_maximum_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -795,13 +811,12 @@ int32_t rlt_tensor_maximum_out(const rlt_tensor *self_,
  * `out_i = max(self_i, other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+ * castable to an in-place or out result.
  *
  * `max.other(Tensor self, Tensor other) -> Tensor`
  */
-int32_t rlt_tensor_max_other(const rlt_tensor *self_,
-                             const rlt_tensor *other,
-                             rlt_tensor **out0);
+int32_t rlt_tensor_max_other(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
 
 /**
  * Takes the larger of two elements; NaN wins.
@@ -809,14 +824,13 @@ int32_t rlt_tensor_max_other(const rlt_tensor *self_,
  * `out_i = max(self_i, other_i)`
  *
  * Shapes: `(*), (*) broadcastable -> (*)`.
- * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+ * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+ * castable to an in-place or out result.
  * The result is written into `out`, resized where needed.
  *
  * `max.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_max_out(const rlt_tensor *self_,
-                           const rlt_tensor *other,
-                           const rlt_tensor *out);
+int32_t rlt_tensor_max_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
  * Chooses from two tensors by a condition.

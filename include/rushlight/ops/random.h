@@ -20,12 +20,10 @@ extern "C" {
  * Shapes: `size -> size`.
  * Errors: The dtype must be floating point or complex; a size must not be negative.
  *
- * `rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_rand(const int64_t *size,
-                        int64_t size_len,
-                        const rlt_tensor_options *options,
-                        rlt_tensor **out0);
+int32_t rlt_tensor_rand(const int64_t *size, int64_t size_len, const rlt_tensor_options *options, rlt_tensor **out0);
 
 /**
  * Draws numbers that are uniform on [0, 1).
@@ -48,7 +46,8 @@ int32_t rlt_tensor_rand_out(const int64_t *size, int64_t size_len, const rlt_ten
  * Shapes: `size -> size`.
  * Errors: The dtype must be floating point or complex; a size must not be negative.
  *
- * `rand.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `rand.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None,
+ * Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_rand_generator(const int64_t *size,
                                   int64_t size_len,
@@ -80,7 +79,8 @@ int32_t rlt_tensor_rand_generator_out(const int64_t *size,
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The dtype must be floating point or complex; a size must not be negative.
  *
- * `rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_rand_like(const rlt_tensor *self_,
                              const rlt_tensor_options *options,
@@ -95,12 +95,10 @@ int32_t rlt_tensor_rand_like(const rlt_tensor *self_,
  * Shapes: `size -> size`.
  * Errors: The dtype must be floating point or complex; a size must not be negative.
  *
- * `randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_randn(const int64_t *size,
-                         int64_t size_len,
-                         const rlt_tensor_options *options,
-                         rlt_tensor **out0);
+int32_t rlt_tensor_randn(const int64_t *size, int64_t size_len, const rlt_tensor_options *options, rlt_tensor **out0);
 
 /**
  * Draws numbers that are standard normal.
@@ -123,7 +121,8 @@ int32_t rlt_tensor_randn_out(const int64_t *size, int64_t size_len, const rlt_te
  * Shapes: `size -> size`.
  * Errors: The dtype must be floating point or complex; a size must not be negative.
  *
- * `randn.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randn.generator(int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None,
+ * Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_randn_generator(const int64_t *size,
                                    int64_t size_len,
@@ -155,7 +154,8 @@ int32_t rlt_tensor_randn_generator_out(const int64_t *size,
  * Shapes: `(*) -> (*), the shape of self`.
  * Errors: The dtype must be floating point or complex; a size must not be negative.
  *
- * `randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ * `randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
  */
 int32_t rlt_tensor_randn_like(const rlt_tensor *self_,
                               const rlt_tensor_options *options,
@@ -170,7 +170,8 @@ int32_t rlt_tensor_randn_like(const rlt_tensor *self_,
  * Shapes: `size -> size`.
  * Errors: `high` must be greater than `low` and both must fit the dtype.
  *
- * `randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None,
+ * bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_randint(int64_t high,
                            const int64_t *size,
@@ -199,7 +200,8 @@ int32_t rlt_tensor_randint_out(int64_t high, const int64_t *size, int64_t size_l
  * Shapes: `size -> size`.
  * Errors: `high` must be greater than `low` and both must fit the dtype.
  *
- * `randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout?
+ * layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_randint_generator(int64_t high,
                                      const int64_t *size,
@@ -233,7 +235,8 @@ int32_t rlt_tensor_randint_generator_out(int64_t high,
  * Shapes: `size -> size`.
  * Errors: `high` must be greater than `low` and both must fit the dtype.
  *
- * `randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_randint_low(int64_t low,
                                int64_t high,
@@ -267,7 +270,8 @@ int32_t rlt_tensor_randint_low_out(int64_t low,
  * Shapes: `size -> size`.
  * Errors: `high` must be greater than `low` and both must fit the dtype.
  *
- * `randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType?
+ * dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_randint_low_generator(int64_t low,
                                          int64_t high,
@@ -286,7 +290,8 @@ int32_t rlt_tensor_randint_low_generator(int64_t low,
  * Errors: `high` must be greater than `low` and both must fit the dtype.
  * The result is written into `out`, resized where needed.
  *
- * `randint.low_generator_out(int low, int high, int[] size, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)`
+ * `randint.low_generator_out(int low, int high, int[] size, *, Generator? generator, Tensor(a!) out)
+ * -> Tensor(a!)`
  */
 int32_t rlt_tensor_randint_low_generator_out(int64_t low,
                                              int64_t high,
@@ -303,11 +308,10 @@ int32_t rlt_tensor_randint_low_generator_out(int64_t low,
  * Shapes: `() -> (n)`.
  * Errors: n must not be negative and must fit the dtype.
  *
- * `randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool?
+ * pin_memory=None) -> Tensor`
  */
-int32_t rlt_tensor_randperm(int64_t n,
-                            const rlt_tensor_options *options,
-                            rlt_tensor **out0);
+int32_t rlt_tensor_randperm(int64_t n, const rlt_tensor_options *options, rlt_tensor **out0);
 
 /**
  * Draws a random permutation of 0, ..., n - 1.
@@ -330,7 +334,8 @@ int32_t rlt_tensor_randperm_out(int64_t n, const rlt_tensor *out);
  * Shapes: `() -> (n)`.
  * Errors: n must not be negative and must fit the dtype.
  *
- * `randperm.generator(int n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `randperm.generator(int n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None,
+ * Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_randperm_generator(int64_t n,
                                       const rlt_generator *generator,
@@ -382,9 +387,11 @@ int32_t rlt_tensor_normal_(const rlt_tensor *self_, double mean, double std, con
  * `out_i ~ N(mean, std^2)`
  *
  * Shapes: `size -> size`.
- * Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be negative.
+ * Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be
+ * negative.
  *
- * `normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ * `normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType?
+ * dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
  */
 int32_t rlt_tensor_normal_float_float(double mean,
                                       double std,
@@ -400,10 +407,12 @@ int32_t rlt_tensor_normal_float_float(double mean,
  * `out_i ~ N(mean, std^2)`
  *
  * Shapes: `size -> size`.
- * Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be negative.
+ * Errors: `std` must not be negative; The dtype must be floating point or complex; a size must not be
+ * negative.
  * The result is written into `out`, resized where needed.
  *
- * `normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)`
+ * `normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!)
+ * out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_normal_float_float_out(double mean,
                                           double std,

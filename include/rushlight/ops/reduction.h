@@ -49,7 +49,8 @@ int32_t rlt_tensor_sum_dim_IntList(const rlt_tensor *self_,
  * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
  * The result is written into `out`, resized where needed.
  *
- * `sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+ * `sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!)
+ * out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_sum_IntList_out(const rlt_tensor *self_,
                                    const int64_t *dim,
@@ -89,7 +90,8 @@ int32_t rlt_tensor_mean_dtype_out(const rlt_tensor *self_, const int32_t *dtype,
  * `out = (sum over dim of self) / n`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have no mean: give a floating point or complex dtype.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * no mean: give a floating point or complex dtype.
  *
  * `mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
  */
@@ -106,10 +108,12 @@ int32_t rlt_tensor_mean_dim(const rlt_tensor *self_,
  * `out = (sum over dim of self) / n`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have no mean: give a floating point or complex dtype.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * no mean: give a floating point or complex dtype.
  * The result is written into `out`, resized where needed.
  *
- * `mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+ * `mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
+ * -> Tensor(a!)`
  */
 int32_t rlt_tensor_mean_out(const rlt_tensor *self_,
                             const int64_t *dim,
@@ -149,15 +153,12 @@ int32_t rlt_tensor_max_unary_out(const rlt_tensor *self_, const rlt_tensor *out)
  * `values = max over dim of self, indices = argmax over dim of self`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
  *
  * `max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
  */
-int32_t rlt_tensor_max_dim(const rlt_tensor *self_,
-                           int64_t dim,
-                           int32_t keepdim,
-                           rlt_tensor **out0,
-                           rlt_tensor **out1);
+int32_t rlt_tensor_max_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
 
 /**
  * Finds the largest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -165,10 +166,12 @@ int32_t rlt_tensor_max_dim(const rlt_tensor *self_,
  * `values = max over dim of self, indices = argmax over dim of self`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
  * The result is written into `max` and `max_values`, resized where needed.
  *
- * `max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices)`
+ * `max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) ->
+ * (Tensor(a!) values, Tensor(b!) indices)`
  */
 int32_t rlt_tensor_max_dim_max(const rlt_tensor *self_,
                                int64_t dim,
@@ -182,7 +185,8 @@ int32_t rlt_tensor_max_dim_max(const rlt_tensor *self_,
  * `out = max over dim of self`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
  *
  * `amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor`
  */
@@ -198,7 +202,8 @@ int32_t rlt_tensor_amax(const rlt_tensor *self_,
  * `out = max over dim of self`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
  * The result is written into `out`, resized where needed.
  *
  * `amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
@@ -215,14 +220,12 @@ int32_t rlt_tensor_amax_out(const rlt_tensor *self_,
  * `out = argmax over dim of self`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
  *
  * `argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor`
  */
-int32_t rlt_tensor_argmax(const rlt_tensor *self_,
-                          const int64_t *dim,
-                          int32_t keepdim,
-                          rlt_tensor **out0);
+int32_t rlt_tensor_argmax(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, rlt_tensor **out0);
 
 /**
  * Finds where the largest element stands, along a dimension or in the flattened tensor.
@@ -230,15 +233,13 @@ int32_t rlt_tensor_argmax(const rlt_tensor *self_,
  * `out = argmax over dim of self`
  *
  * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
- * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
  * The result is written into `out`, resized where needed.
  *
  * `argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
  */
-int32_t rlt_tensor_argmax_out(const rlt_tensor *self_,
-                              const int64_t *dim,
-                              int32_t keepdim,
-                              const rlt_tensor *out);
+int32_t rlt_tensor_argmax_out(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, const rlt_tensor *out);
 
 /**
  * Finds the k largest or smallest elements along a dimension, and where they stand.
@@ -246,9 +247,11 @@ int32_t rlt_tensor_argmax_out(const rlt_tensor *self_,
  * `values, indices = the first k of sort(self, dim)`
  *
  * Shapes: `(..., d, ...) -> (..., k, ...), twice`.
- * Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is
+ * an index error; each may appear once.
  *
- * `topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)`
+ * `topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor
+ * indices)`
  */
 int32_t rlt_tensor_topk(const rlt_tensor *self_,
                         int64_t k,
@@ -264,10 +267,12 @@ int32_t rlt_tensor_topk(const rlt_tensor *self_,
  * `values, indices = the first k of sort(self, dim)`
  *
  * Shapes: `(..., d, ...) -> (..., k, ...), twice`.
- * Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * Errors: k must lie between 0 and the size of the dimension. A dimension outside [-ndim, ndim - 1] is
+ * an index error; each may appear once.
  * The result is written into `values` and `indices`, resized where needed.
  *
- * `topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+ * `topk.values(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!)
+ * values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
  */
 int32_t rlt_tensor_topk_values(const rlt_tensor *self_,
                                int64_t k,
@@ -285,7 +290,8 @@ int32_t rlt_tensor_topk_values(const rlt_tensor *self_,
  * Shapes: `grad, indices -> sizes`.
  * Errors: `grad` and `indices` must have the same shape.
  *
- * `value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor`
+ * `value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim)
+ * -> Tensor`
  */
 int32_t rlt_tensor_value_selecting_reduction_backward(const rlt_tensor *grad,
                                                       int64_t dim,

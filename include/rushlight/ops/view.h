@@ -161,7 +161,8 @@ int32_t rlt_tensor_slice_Tensor(const rlt_tensor *self_,
  * Shapes: `grad_output -> input_sizes`.
  * Errors: As slice.
  *
- * `slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) -> Tensor`
+ * `slice_backward(Tensor grad_output, int[] input_sizes, int dim, int start, int end, int step) ->
+ * Tensor`
  */
 int32_t rlt_tensor_slice_backward(const rlt_tensor *grad_output,
                                   const int64_t *input_sizes,
@@ -254,14 +255,12 @@ int32_t rlt_tensor_squeeze_dim(const rlt_tensor *self_, int64_t dim, rlt_tensor 
  * `out_i = self_i in row-major order`
  *
  * Shapes: `(..., d_start, ..., d_end, ...) -> (..., product, ...)`.
- * Errors: `start_dim` must not come after `end_dim`. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * Errors: `start_dim` must not come after `end_dim`. A dimension outside [-ndim, ndim - 1] is an index
+ * error; each may appear once.
  *
  * `flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)`
  */
-int32_t rlt_tensor_flatten_using_ints(const rlt_tensor *self_,
-                                      int64_t start_dim,
-                                      int64_t end_dim,
-                                      rlt_tensor **out0);
+int32_t rlt_tensor_flatten_using_ints(const rlt_tensor *self_, int64_t start_dim, int64_t end_dim, rlt_tensor **out0);
 
 /**
  * Shows the storage with any sizes, strides and offset.
@@ -269,7 +268,8 @@ int32_t rlt_tensor_flatten_using_ints(const rlt_tensor *self_,
  * `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
  *
  * Shapes: `(*) -> size`.
- * Errors: The lengths must agree, strides must not be negative, and the view must stay inside the storage.
+ * Errors: The lengths must agree, strides must not be negative, and the view must stay inside the
+ * storage.
  *
  * `as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)`
  */

@@ -60,7 +60,7 @@ fn methods(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
-        "import org.rushlight.internal.Native;\n\n\
+        "import org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */\n\
          abstract sealed class TensorMethods permits Tensor {\n    TensorMethods() {}\n\n\
          \x20   final Tensor self() {\n        return (Tensor) this;\n    }\n",
@@ -74,7 +74,7 @@ fn functions(families: &[Family]) -> String {
     let mut text = first_line(FOLDER);
     text.push_str(PACKAGE);
     text.push_str(
-        "import org.rushlight.internal.Native;\n\n\
+        "import org.rushlight.internal.Convert;\nimport org.rushlight.internal.Native;\n\n\
          /** The operators that are functions; call them through {@link Torch}. */\n\
          abstract sealed class TorchFunctions permits Torch {\n    TorchFunctions() {}\n",
     );
@@ -263,6 +263,13 @@ fn ladder(face: &Face, method: bool, taken: &mut BTreeSet<String>) -> String {
                 values.push(match given.next_if_before(index, count) {
                     Some(parameter) if face.takes_single(param) && parameter.ty == "long" => {
                         format!("new long[] {{{}}}", parameter.name)
+                    }
+                    // Boxed, so that the call fits the complete method and no overload of plain numbers.
+                    Some(parameter) if param.kind == Kind::IntOptional && parameter.ty == "long" => {
+                        format!("Long.valueOf({})", parameter.name)
+                    }
+                    Some(parameter) if param.kind == Kind::FloatOptional && parameter.ty == "double" => {
+                        format!("Double.valueOf({})", parameter.name)
                     }
                     Some(parameter) => parameter.name.clone(),
                     None => default_value(param),
