@@ -242,6 +242,18 @@ impl Loop<'_, 4> {
 }
 
 impl Loop<'_, 2> {
+    /// `out = f(a)` in memory order of the output, for functions with a state.
+    pub(crate) fn transform<R: Element, A: Element>(&self, mut f: impl FnMut(A) -> R) {
+        let (out, a) = (self.at::<R>(0), self.at::<A>(1));
+        let (len, steps) = (self.plan.row_len() as isize, self.plan.row_steps());
+        self.plan.rows(&mut |[o, x]| {
+            for i in 0..len {
+                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
+            }
+        });
+    }
+
     /// Calls `f` with every pair of elements.
     pub(crate) fn visit<A: Element, B: Element>(&self, mut f: impl FnMut(A, B)) {
         let (a, b) = (self.at::<A>(0), self.at::<B>(1));

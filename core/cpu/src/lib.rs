@@ -21,6 +21,7 @@ pub mod gemm;
 pub mod index;
 pub mod loss;
 pub mod optim;
+pub mod random;
 pub mod reduce;
 pub mod softmax;
 pub mod sort;

@@ -1,0 +1,136 @@
+//! From a tensor's snapshot to the strided memory a kernel reads and writes, in the dtype it computes in.
+//!
+//! Inputs of another dtype are cast operand by operand, numbers and 0-dim inputs without an allocation.
+
+use crate::dense::{Dense, Geometry, Spec};
+use rushlight_base::{DType, DimVec, Result, Scalar, format_sizes};
+use rushlight_cpu::{Array, Loop, convert, fill};
+
+/// The memory of `dense`.
+pub(super) fn array(dense: &Dense) -> Array<'_> {
+    array_as(dense, dense.sizes(), dense.strides())
+}
+
+/// The memory of `dense` under other sizes and strides, which must name a subset of its elements: the
+/// callers insert or drop dimensions of size 1, or take a slice whose bounds they have checked.
+pub(super) fn array_as<'a>(dense: &'a Dense, sizes: &'a [i64], strides: &'a [i64]) -> Array<'a> {
+    // SAFETY: a tensor's geometry stays within its storage (the constructors of views check it), the
+    // snapshot keeps the storage alive for 'a, and storage is aligned for every dtype. Storage that another
+    // thread writes at the same time gives unspecified values, as documented for users.
+    unsafe { Array::new(dense.ptr(), dense.dtype, sizes, strides) }
+}
+
+/// The memory of `dense` under a geometry that names a subset of its elements.
+pub(super) fn sub_array<'a>(dense: &Dense, geometry: &'a Geometry) -> Array<'a> {
+    let at = dense.with_geometry(geometry.clone()).ptr();
+    // SAFETY: as for `array_as`; every caller holds `dense`, and so the storage, while it uses the array.
+    unsafe { Array::new(at, dense.dtype, &geometry.sizes, &geometry.strides) }
+}
+
+/// One number, as an array without dimensions.
+pub(super) struct Constant {
+    /// Room for the largest element, aligned for every dtype.
+    bytes: [u64; 2],
+    dtype: DType,
+}
+
+impl Constant {
+    /// `value` in `dtype`.
+    pub(super) fn new(value: Scalar, dtype: DType) -> Result<Constant> {
+        let mut constant = Constant { bytes: [0; 2], dtype };
+        // SAFETY: 16 bytes hold one element of any dtype; nobody else has them.
+        let out = unsafe { Array::new(constant.bytes.as_mut_ptr().cast(), dtype, &[], &[]) };
+        fill::fill(&Loop::new([out])?, value)?;
+        Ok(constant)
+    }
+
+    fn cast_of(element: &Dense, dtype: DType) -> Result<Constant> {
+        let mut constant = Constant { bytes: [0; 2], dtype };
+        // SAFETY: 16 bytes hold one element of any dtype; nobody else has them.
+        let out = unsafe { Array::new(constant.bytes.as_mut_ptr().cast(), dtype, &[], &[]) };
+        convert::copy(&Loop::new([out, array_as(element, &[], &[])])?)?;
+        Ok(constant)
+    }
+
+    pub(super) fn array(&self) -> Array<'_> {
+        // SAFETY: `bytes` holds one element; kernels only read their inputs.
+        unsafe { Array::new(self.bytes.as_ptr().cast_mut().cast(), self.dtype, &[], &[]) }
+    }
+}
+
+/// An input in the dtype that the kernel computes in.
+pub(super) enum Operand<'a> {
+    /// It had the dtype.
+    Borrowed(&'a Dense),
+    /// A cast copy.
+    Owned(Dense),
+    /// One element, cast.
+    Constant(Constant),
+}
+
+impl<'a> Operand<'a> {
+    /// `dense` in `dtype`.
+    pub(super) fn cast(dense: &'a Dense, dtype: DType) -> Result<Operand<'a>> {
+        if dense.dtype == dtype {
+            return Ok(Operand::Borrowed(dense));
+        }
+        if dense.ndim() == 0 {
+            return Ok(Operand::Constant(Constant::cast_of(dense, dtype)?));
+        }
+        Ok(Operand::Owned(cast(dense, dtype)?))
+    }
+
+    pub(super) fn array(&self) -> Array<'_> {
+        match self {
+            Operand::Borrowed(dense) => array(dense),
+            Operand::Owned(dense) => array(dense),
+            Operand::Constant(constant) => constant.array(),
+        }
+    }
+}
+
+/// A copy of `dense` in `dtype`, dimensions in the same order.
+pub(super) fn cast(dense: &Dense, dtype: DType) -> Result<Dense> {
+    let strides = super::rules::preserved_strides(dense.sizes(), dense.strides());
+    let spec = Spec { sizes: DimVec::from_slice(dense.sizes()), strides: Some(strides), dtype, device: dense.device };
+    let out = spec.allocate()?;
+    convert::copy(&Loop::new([array(&out), array(dense)])?)?;
+    Ok(out)
+}
+
+/// The first element of `dense` as a double.
+pub(super) fn number_of(dense: &Dense) -> Result<f64> {
+    Ok(f64::from_bits(Constant::cast_of(dense, DType::F64)?.bytes[0]))
+}
+
+/// Copies `from` into `to`, broadcasting and converting.
+pub(super) fn copy_into(to: &Dense, from: &Dense) -> Result<()> {
+    convert::copy(&Loop::new([array(to), array(from)])?)
+        .map_err(|error| error.context(format_sizes(to.sizes())))
+}
+
+/// Copies `from` into `to` unless they are the same elements: the start of kernels that change a few
+/// elements of their input, which in-place calls give the same tensor twice.
+pub(super) fn copy_unless_same(to: &Dense, from: &Dense) -> Result<()> {
+    if to.ptr() == from.ptr() && to.strides() == from.strides() && to.dtype == from.dtype {
+        return Ok(());
+    }
+    copy_into(to, from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::Device;
+
+    #[test]
+    fn a_constant_converts_like_a_tensor() {
+        let out = Spec::new(&[3], DType::BF16, Device::CPU).allocate().unwrap();
+        let constant = Constant::new(Scalar::Float(1.5), DType::I32).unwrap();
+        convert::copy(&Loop::new([array(&out), constant.array()]).unwrap()).unwrap();
+        let wide = cast(&out, DType::F32).unwrap();
+        // SAFETY: three floats were just written.
+        let values = unsafe { std::slice::from_raw_parts(wide.ptr().cast::<f32>(), 3) };
+        assert_eq!(values, [1.0; 3]);
+    }
+}

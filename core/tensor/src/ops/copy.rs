@@ -1,0 +1,37 @@
+//! Kernels of copies: into an existing tensor, into a new one, into another dtype.
+
+use super::access::{array, cast, copy_into};
+use crate::dense::Dense;
+use crate::options::Options;
+use rushlight_base::{MemoryFormat, Result};
+use rushlight_cpu::{Loop, convert};
+
+/// self = src, broadcast and converted.
+pub fn copy_(self_: &Dense, src: &Dense, _non_blocking: bool) -> Result<()> {
+    super::rules::check_expandable(src.sizes(), self_.sizes())?;
+    if self_.is_same_view(src) {
+        return Ok(());
+    }
+    // The source may lie under the target at other places (x.copy_(x.t())): then it is read whole first.
+    if self_.may_share_memory(src) {
+        let source = cast(src, src.dtype)?;
+        return convert::copy(&Loop::new([array(self_), array(&source)])?);
+    }
+    copy_into(self_, src)
+}
+
+/// out = self
+pub fn clone(out: &Dense, self_: &Dense, _memory_format: Option<MemoryFormat>) -> Result<()> {
+    copy_into(out, self_)
+}
+
+/// out = self, in the dtype of out
+pub fn to_copy(
+    out: &Dense,
+    self_: &Dense,
+    _options: &Options,
+    _non_blocking: bool,
+    _memory_format: Option<MemoryFormat>,
+) -> Result<()> {
+    copy_into(out, self_)
+}

@@ -1,0 +1,191 @@
+//! Kernels of pointwise operators: inputs brought to the dtype of the output, one loop of `rushlight-cpu`.
+
+use super::access::{Constant, Operand, array, copy_unless_same};
+use crate::dense::Dense;
+use rushlight_base::{DType, Result, Scalar};
+use rushlight_cpu::arithmetic::{self, Rounding};
+use rushlight_cpu::{Loop, convert, fill};
+
+fn unary(out: &Dense, a: &Dense, kernel: impl FnOnce(&Loop<2>) -> Result<()>) -> Result<()> {
+    let a = Operand::cast(a, out.dtype)?;
+    kernel(&Loop::new([array(out), a.array()])?)
+}
+
+fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
+    let (a, b) = (Operand::cast(a, out.dtype)?, Operand::cast(b, out.dtype)?);
+    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+}
+
+fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
+    let (a, b) = (Operand::cast(a, out.dtype)?, Constant::new(b, out.dtype)?);
+    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+}
+
+/// out = self + alpha other
+pub fn add(out: &Dense, self_: &Dense, other: &Dense, alpha: Scalar) -> Result<()> {
+    binary(out, self_, other, |walk| arithmetic::add(walk, alpha))
+}
+
+/// out = self + alpha other
+pub fn add_scalar(out: &Dense, self_: &Dense, other: Scalar, alpha: Scalar) -> Result<()> {
+    with_scalar(out, self_, other, |walk| arithmetic::add(walk, alpha))
+}
+
+/// out = self - alpha other
+pub fn sub(out: &Dense, self_: &Dense, other: &Dense, alpha: Scalar) -> Result<()> {
+    binary(out, self_, other, |walk| arithmetic::sub(walk, alpha))
+}
+
+/// out = self - alpha other
+pub fn sub_scalar(out: &Dense, self_: &Dense, other: Scalar, alpha: Scalar) -> Result<()> {
+    with_scalar(out, self_, other, |walk| arithmetic::sub(walk, alpha))
+}
+
+/// out = other - alpha self
+pub fn rsub(out: &Dense, self_: &Dense, other: &Dense, alpha: Scalar) -> Result<()> {
+    sub(out, other, self_, alpha)
+}
+
+/// out = other - alpha self
+pub fn rsub_scalar(out: &Dense, self_: &Dense, other: Scalar, alpha: Scalar) -> Result<()> {
+    let (a, b) = (Operand::cast(self_, out.dtype)?, Constant::new(other, out.dtype)?);
+    arithmetic::sub(&Loop::new([array(out), b.array(), a.array()])?, alpha)
+}
+
+/// out = self other
+pub fn mul(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
+    binary(out, self_, other, arithmetic::mul)
+}
+
+/// out = self other
+pub fn mul_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
+    with_scalar(out, self_, other, arithmetic::mul)
+}
+
+/// out = self / other
+pub fn div(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
+    binary(out, self_, other, arithmetic::div)
+}
+
+/// out = self / other
+pub fn div_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
+    with_scalar(out, self_, other, arithmetic::div)
+}
+
+fn quotient(walk: &Loop<3>, rounding_mode: Option<&str>) -> Result<()> {
+    match rounding_mode {
+        None => arithmetic::div(walk),
+        Some("trunc") => arithmetic::div_rounded(walk, Rounding::Trunc),
+        // The shape rule has refused every other mode.
+        Some(_) => arithmetic::div_rounded(walk, Rounding::Floor),
+    }
+}
+
+/// out = round(self / other)
+pub fn div_mode(out: &Dense, self_: &Dense, other: &Dense, rounding_mode: Option<&str>) -> Result<()> {
+    binary(out, self_, other, |walk| quotient(walk, rounding_mode))
+}
+
+/// out = round(self / other)
+pub fn div_mode_scalar(out: &Dense, self_: &Dense, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
+    with_scalar(out, self_, other, |walk| quotient(walk, rounding_mode))
+}
+
+/// out = -self
+pub fn neg(out: &Dense, self_: &Dense) -> Result<()> {
+    unary(out, self_, arithmetic::neg)
+}
+
+/// out = e^self
+pub fn exp(out: &Dense, self_: &Dense) -> Result<()> {
+    unary(out, self_, arithmetic::exp)
+}
+
+/// out = ln self
+pub fn log(out: &Dense, self_: &Dense) -> Result<()> {
+    unary(out, self_, arithmetic::log)
+}
+
+/// out = 1 / self
+pub fn reciprocal(out: &Dense, self_: &Dense) -> Result<()> {
+    let (one, a) = (Constant::new(Scalar::Int(1), out.dtype)?, Operand::cast(self_, out.dtype)?);
+    arithmetic::div(&Loop::new([array(out), one.array(), a.array()])?)
+}
+
+/// out = conj(self), computed now
+pub fn conj_physical(out: &Dense, self_: &Dense) -> Result<()> {
+    unary(out, self_, if out.dtype.is_complex() { arithmetic::conj } else { convert::copy })
+}
+
+/// out = Re self
+pub fn real_part(out: &Dense, self_: &Dense) -> Result<()> {
+    convert::copy(&Loop::new([array(out), array(self_)])?)
+}
+
+/// out = max(self, 0)
+pub fn relu(out: &Dense, self_: &Dense) -> Result<()> {
+    clamp(out, self_, Some(Scalar::Int(0)), None)
+}
+
+/// out = min(max(self, min), max)
+pub fn clamp(out: &Dense, self_: &Dense, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
+    // A bound that is NaN makes everything NaN.
+    let is_nan = |bound: &Scalar| matches!(bound, Scalar::Float(value) if value.is_nan());
+    if let Some(bound) = [min, max].into_iter().flatten().find(is_nan) {
+        return fill::fill(&Loop::new([array(out)])?, bound);
+    }
+    unary(out, self_, |walk| arithmetic::clamp_scalar(walk, min, max))
+}
+
+/// out = max(self, min)
+pub fn clamp_min(out: &Dense, self_: &Dense, min: Scalar) -> Result<()> {
+    clamp(out, self_, Some(min), None)
+}
+
+/// out = min(self, max)
+pub fn clamp_max(out: &Dense, self_: &Dense, max: Scalar) -> Result<()> {
+    clamp(out, self_, None, Some(max))
+}
+
+/// out = min(max(self, min), max), bound by bound
+pub fn clamp_tensor(out: &Dense, self_: &Dense, min: Option<&Dense>, max: Option<&Dense>) -> Result<()> {
+    match (min, max) {
+        (Some(min), Some(max)) => {
+            let [a, low, high] = [self_, min, max].map(|input| Operand::cast(input, out.dtype));
+            let (a, low, high) = (a?, low?, high?);
+            arithmetic::clamp(&Loop::new([array(out), a.array(), low.array(), high.array()])?)
+        }
+        (Some(min), None) => binary(out, self_, min, arithmetic::maximum),
+        (None, Some(max)) => binary(out, self_, max, arithmetic::minimum),
+        (None, None) => copy_unless_same(out, self_),
+    }
+}
+
+/// out = max(self, other); NaN wins
+pub fn maximum(out: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
+    binary(out, self_, other, arithmetic::maximum)
+}
+
+/// out = grad where self > threshold, else 0
+pub fn threshold_backward(out: &Dense, grad_output: &Dense, self_: &Dense, threshold: Scalar) -> Result<()> {
+    binary(out, grad_output, self_, |walk| arithmetic::threshold_backward(walk, threshold))
+}
+
+/// out = value where mask, else self
+pub fn masked_fill(out: &Dense, self_: &Dense, mask: &Dense, value: Scalar) -> Result<()> {
+    let value = Constant::new(value, out.dtype)?;
+    arithmetic::select_where(&Loop::new([array(out), array(mask), value.array(), array(self_)])?)
+}
+
+/// out = self where condition, else other
+pub fn where_self(out: &Dense, condition: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
+    let (a, b) = (Operand::cast(self_, out.dtype)?, Operand::cast(other, out.dtype)?);
+    arithmetic::select_where(&Loop::new([array(out), array(condition), a.array(), b.array()])?)
+}
+
+/// out = grad mask scale
+pub fn native_dropout_backward(out: &Dense, grad_output: &Dense, mask: &Dense, scale: f64) -> Result<()> {
+    let grad = Operand::cast(grad_output, out.dtype)?;
+    debug_assert_eq!(mask.dtype, DType::Bool);
+    arithmetic::mask_scale(&Loop::new([array(out), grad.array(), array(mask)])?, scale)
+}

@@ -1,0 +1,250 @@
+//! Rules of operators that make tensors: constants, sequences, random numbers, copies.
+
+use super::layout::preserved_strides;
+use super::promotion::scalar_dtype;
+use crate::dense::{Dense, Spec, strides_in};
+use crate::generator::Generator;
+use crate::options::Options;
+use rushlight_base::{Category, DType, DeviceType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, format_sizes};
+
+fn made(size: &[i64], dtype: DType, options: &Options) -> Result<Spec> {
+    options.check()?;
+    if let Some(negative) = size.iter().find(|&&extent| extent < 0) {
+        bail!(
+            Runtime,
+            "Trying to create tensor with negative dimension {negative}: {}",
+            format_sizes(size)
+        );
+    }
+    Ok(Spec::new(size, dtype, options.device_or_cpu()))
+}
+
+/// A tensor of this size.
+pub fn sized(size: &[i64], options: &Options) -> Result<Spec> {
+    made(size, options.dtype_or_default(), options)
+}
+
+/// A random tensor of this size.
+pub fn sized_generator(size: &[i64], _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+    sized(size, options)
+}
+
+/// A tensor of this size in a memory format.
+pub fn empty(size: &[i64], options: &Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
+    let spec = sized(size, options)?;
+    match memory_format {
+        None | Some(MemoryFormat::Contiguous) => Ok(spec),
+        Some(MemoryFormat::Preserve) => bail!(
+            Runtime,
+            "memory format option is only supported by strided tensors, and there is no layout to preserve"
+        ),
+        Some(format) => Ok(spec.with_strides(strides_in(size, format)?)),
+    }
+}
+
+/// The strides of a copy of `self_` in a memory format (absent: preserve).
+fn copied_strides(self_: &Dense, memory_format: Option<MemoryFormat>) -> Result<Option<DimVec>> {
+    match memory_format.unwrap_or(MemoryFormat::Preserve) {
+        MemoryFormat::Contiguous => Ok(None),
+        MemoryFormat::Preserve if self_.is_contiguous() => Ok(None),
+        MemoryFormat::Preserve => Ok(Some(preserved_strides(self_.sizes(), self_.strides()))),
+        format => Ok(Some(strides_in(self_.sizes(), format)?)),
+    }
+}
+
+/// Shape of the input; dtype and device too, unless the options say otherwise.
+pub fn empty_like(self_: &Dense, options: &Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
+    options.check()?;
+    Ok(Spec {
+        sizes: DimVec::from_slice(self_.sizes()),
+        strides: copied_strides(self_, memory_format)?,
+        dtype: options.dtype.unwrap_or(self_.dtype),
+        device: options.device.unwrap_or(self_.device),
+    })
+}
+
+/// As `empty_like`, to be filled.
+pub fn full_like(
+    self_: &Dense,
+    _fill_value: Scalar,
+    options: &Options,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Spec> {
+    empty_like(self_, options, memory_format)
+}
+
+/// Given strides. They may leave gaps or overlap, so the memory covers the farthest element.
+pub fn empty_strided(size: &[i64], stride: &[i64], options: &Options) -> Result<Spec> {
+    ensure!(
+        size.len() == stride.len(),
+        Runtime,
+        "dimensionality of sizes ({}) must match dimensionality of strides ({})",
+        size.len(),
+        stride.len()
+    );
+    ensure!(
+        stride.iter().all(|&step| step >= 0),
+        Runtime,
+        "as_strided: Negative strides are not supported at the moment, got strides: {}",
+        format_sizes(stride)
+    );
+    Ok(sized(size, options)?.with_strides(DimVec::from_slice(stride)))
+}
+
+/// One value everywhere; without a dtype, that of the value.
+pub fn full(size: &[i64], fill_value: Scalar, options: &Options) -> Result<Spec> {
+    made(size, options.dtype.unwrap_or_else(|| scalar_dtype(fill_value)), options)
+}
+
+/// Number of elements of `start, start + step, ...` before `end`.
+fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i64> {
+    let (first, last, stride) = (start.to_f64(), end.to_f64(), step.to_f64());
+    ensure!(stride != 0.0, Runtime, "step must be nonzero");
+    ensure!(
+        first.is_finite() && last.is_finite(),
+        Runtime,
+        "unsupported range: {first} -> {last}"
+    );
+    ensure!(
+        (stride > 0.0 && last >= first) || (stride < 0.0 && last <= first),
+        Runtime,
+        "upper bound and lower bound inconsistent with step sign"
+    );
+    if dtype == DType::I64 {
+        // In integers: doubles cannot tell neighbours beyond 2^53 apart.
+        let (first, last, stride) = (i128::from(start.to_i64()), i128::from(end.to_i64()), i128::from(step.to_i64()));
+        ensure!(stride != 0, Runtime, "step must be nonzero");
+        let towards = if stride > 0 { 1 } else { -1 };
+        return Ok(((last - first + stride - towards) / stride).clamp(0, i128::from(i64::MAX)) as i64);
+    }
+    let length = ((last - first) / stride).ceil();
+    ensure!(length < i64::MAX as f64, Runtime, "invalid size, possible overflow?");
+    Ok(length as i64)
+}
+
+/// start, start + step, ... before end; int64 if all three are integers.
+pub fn arange_start_step(start: Scalar, end: Scalar, step: Scalar, options: &Options) -> Result<Spec> {
+    let integral = [start, end, step].iter().all(|value| value.category() <= Category::Integral);
+    let inferred = if integral { DType::I64 } else { Options::default().dtype_or_default() };
+    let dtype = options.dtype.unwrap_or(inferred);
+    made(&[arange_length(start, end, step, dtype)?], dtype, options)
+}
+
+/// start, start + 1, ... before end.
+pub fn arange_start(start: Scalar, end: Scalar, options: &Options) -> Result<Spec> {
+    arange_start_step(start, end, Scalar::Int(1), options)
+}
+
+/// 0, 1, ... before end.
+pub fn arange(end: Scalar, options: &Options) -> Result<Spec> {
+    arange_start_step(Scalar::Int(0), end, Scalar::Int(1), options)
+}
+
+/// The tensor, filled with a number.
+pub fn fill(self_: &Dense, _value: Scalar) -> Result<Spec> {
+    super::like(self_)
+}
+
+/// The tensor, filled with the one element of another.
+pub fn fill_tensor(self_: &Dense, value: &Dense) -> Result<Spec> {
+    ensure!(
+        value.ndim() == 0,
+        Runtime,
+        "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions.",
+        value.ndim()
+    );
+    super::like(self_)
+}
+
+/// A copy in a memory format.
+pub fn clone(self_: &Dense, memory_format: Option<MemoryFormat>) -> Result<Spec> {
+    empty_like(self_, &Options::default(), memory_format)
+}
+
+/// A copy of another dtype or on another device.
+pub fn to_copy(
+    self_: &Dense,
+    options: &Options,
+    _non_blocking: bool,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Spec> {
+    let spec = empty_like(self_, options, memory_format)?;
+    ensure!(
+        self_.device.kind != DeviceType::Meta || spec.device.kind == DeviceType::Meta,
+        NotImplemented,
+        "Cannot copy out of meta tensor; no data!"
+    );
+    Ok(spec)
+}
+
+/// Normal numbers of this size.
+pub fn normal(_mean: f64, _std: f64, size: &[i64], _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+    sized(size, options)
+}
+
+fn integers(size: &[i64], options: &Options) -> Result<Spec> {
+    made(size, options.dtype.unwrap_or(DType::I64), options)
+}
+
+/// Integers in [0, high).
+pub fn randint(high: i64, size: &[i64], options: &Options) -> Result<Spec> {
+    randint_low(0, high, size, options)
+}
+
+/// As `randint`, from a generator.
+pub fn randint_generator(high: i64, size: &[i64], _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+    randint(high, size, options)
+}
+
+/// Integers in [low, high).
+pub fn randint_low(low: i64, high: i64, size: &[i64], options: &Options) -> Result<Spec> {
+    ensure!(low < high, Runtime, "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}");
+    integers(size, options)
+}
+
+/// As `randint_low`, from a generator.
+pub fn randint_low_generator(
+    low: i64,
+    high: i64,
+    size: &[i64],
+    _generator: Option<&Generator>,
+    options: &Options,
+) -> Result<Spec> {
+    randint_low(low, high, size, options)
+}
+
+/// A permutation of 0..n.
+pub fn randperm(n: i64, options: &Options) -> Result<Spec> {
+    ensure!(n >= 0, Runtime, "n must be non-negative, got{n}");
+    integers(&[n], options)
+}
+
+/// As `randperm`, from a generator.
+pub fn randperm_generator(n: i64, _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+    randperm(n, options)
+}
+
+/// Coin flips, shaped like their probabilities.
+pub fn bernoulli(self_: &Dense, _generator: Option<&Generator>) -> Result<Spec> {
+    super::like(self_)
+}
+
+/// Coin flips of one probability.
+pub fn bernoulli_p(self_: &Dense, _p: f64, _generator: Option<&Generator>) -> Result<Spec> {
+    super::like(self_)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_ranges() {
+        let length = |start, end, step| arange_start_step(start, end, step, &Options::default());
+        assert_eq!(length(Scalar::Int(0), Scalar::Int(5), Scalar::Int(2)).unwrap().sizes.as_slice(), &[3]);
+        assert_eq!(length(Scalar::Int(5), Scalar::Int(0), Scalar::Int(-2)).unwrap().sizes.as_slice(), &[3]);
+        assert_eq!(length(Scalar::Float(0.0), Scalar::Float(1.0), Scalar::Float(0.3)).unwrap().sizes.as_slice(), &[4]);
+        assert!(length(Scalar::Int(0), Scalar::Int(5), Scalar::Int(-1)).is_err());
+        assert!(length(Scalar::Int(0), Scalar::Int(5), Scalar::Int(0)).is_err());
+    }
+}

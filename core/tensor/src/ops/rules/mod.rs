@@ -1,0 +1,42 @@
+//! Shape rules: from the inputs of an operator to shape, strides, dtype and device of its output.
+//!
+//! `promotion`, `broadcast` and `layout` hold the arithmetic that PyTorch's TensorIterator does; the other
+//! files hold one function per rule that a schema entry names, by family. A rule reads sizes and dtypes,
+//! never data, and so serves the meta device as well.
+
+mod broadcast;
+mod creation;
+mod indexing;
+mod layout;
+mod linalg;
+mod nn;
+mod pointwise;
+mod promotion;
+mod reduction;
+
+pub use broadcast::{broadcast, check_expandable};
+pub use creation::*;
+pub use indexing::*;
+pub use layout::{is_non_overlapping_and_dense, preserved_strides};
+pub use linalg::*;
+pub use nn::*;
+pub use pointwise::*;
+pub use promotion::{Promotion, common_dtype, scalar_dtype};
+pub use reduction::*;
+
+use crate::dense::{Dense, Spec};
+use rushlight_base::{DType, Device, DeviceType, Result};
+
+/// The device a call runs on: that of the first operand that is more than a number on the host.
+fn common_device(inputs: &[&Dense]) -> Device {
+    let decides = |input: &&&Dense| input.ndim() > 0 || input.device.kind != DeviceType::Cpu;
+    inputs.iter().find(decides).or(inputs.first()).map_or(Device::CPU, |input| input.device)
+}
+
+/// The output of a pointwise operator: broadcast shape, strides that follow the inputs.
+fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
+    let device = common_device(inputs);
+    let sizes = broadcast(inputs)?;
+    let strides = layout::elementwise_strides(&sizes, inputs);
+    Ok(Spec { sizes, strides, dtype, device })
+}

@@ -1,0 +1,136 @@
+//! Rules of softmax, dropout and the negative log likelihood.
+
+use crate::dense::{Dense, Spec};
+use rushlight_base::{DType, Result, bail, ensure, format_sizes, wrap_dim};
+
+/// Softmax along `dim` keeps the shape.
+pub fn softmax(self_: &Dense, dim: i64, half_to_float: bool) -> Result<Spec> {
+    wrap_dim(dim, self_.ndim())?;
+    ensure!(!half_to_float, Runtime, "softmax with half to float conversion is not supported on CPU");
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
+}
+
+/// The gradient has the shape of the output.
+pub fn softmax_backward(grad_output: &Dense, output: &Dense, dim: i64, input_dtype: DType) -> Result<Spec> {
+    wrap_dim(dim, grad_output.ndim())?;
+    ensure!(
+        grad_output.sizes() == output.sizes() && grad_output.dtype == output.dtype && input_dtype == output.dtype,
+        Runtime,
+        "expected grad_output {} and output {} to be alike",
+        grad_output.describe(),
+        output.describe()
+    );
+    Ok(Spec::new(output.sizes(), input_dtype, output.device))
+}
+
+/// The thinned input and its mask.
+pub fn native_dropout(input: &Dense, p: f64, _train: Option<bool>) -> Result<[Spec; 2]> {
+    ensure!((0.0..=1.0).contains(&p), Runtime, "dropout probability has to be between 0 and 1, but got {p}");
+    let like = super::like(input)?;
+    let mask = Spec { dtype: DType::Bool, ..like.clone() };
+    Ok([like, mask])
+}
+
+/// grad mask scale.
+pub fn native_dropout_backward(grad_output: &Dense, mask: &Dense, _scale: f64) -> Result<Spec> {
+    ensure!(mask.dtype == DType::Bool, Runtime, "Mask should be Bool Scalar Type {}", mask.dtype.c10_name());
+    let dtype = if grad_output.dtype.is_integral(true) {
+        super::promotion::scalar_dtype(rushlight_base::Scalar::Float(1.0))
+    } else {
+        grad_output.dtype
+    };
+    super::elementwise(dtype, &[grad_output, mask])
+}
+
+/// Shape of the class dimension aside: where the targets must agree with the scores.
+fn check_nll(self_: &Dense, target: &Dense, weight: Option<&Dense>) -> Result<()> {
+    let (scores, targets) = (self_.sizes(), target.sizes());
+    ensure!(!scores.is_empty(), Runtime, "input tensor should be 1D or 2D");
+    ensure!(
+        matches!(target.dtype, DType::I64 | DType::U8),
+        Runtime,
+        "expected scalar type Long but found {}",
+        target.dtype.c10_name()
+    );
+    let class_dim = usize::from(scores.len() > 1);
+    match scores.len() {
+        1 => ensure!(target.ndim() <= 1, Runtime, "0D or 1D target tensor expected, multi-target not supported"),
+        2 => ensure!(target.ndim() == 1, Runtime, "0D or 1D target tensor expected, multi-target not supported"),
+        _ => ensure!(
+            target.ndim() + 1 == scores.len(),
+            Runtime,
+            "only batches of spatial targets supported ({}D tensors) but got targets of dimension: {}",
+            scores.len() - 1,
+            target.ndim()
+        ),
+    }
+    let agree = if scores.len() == 1 {
+        target.numel() == 1
+    } else {
+        targets.iter().eq(scores[..class_dim].iter().chain(&scores[class_dim + 1..]))
+    };
+    ensure!(agree, Runtime, "size mismatch (got input: {}, target: {})", format_sizes(scores), format_sizes(targets));
+    if let Some(weight) = weight {
+        let classes = scores[class_dim];
+        ensure!(
+            weight.ndim() == 1 && weight.numel() == classes,
+            Runtime,
+            "weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of \
+             shape: {}",
+            format_sizes(weight.sizes())
+        );
+        ensure!(
+            weight.dtype == self_.dtype,
+            Runtime,
+            "expected scalar type {} but found {}",
+            self_.dtype.c10_name(),
+            weight.dtype.c10_name()
+        );
+    }
+    Ok(())
+}
+
+/// The loss and the sum of the weights that count.
+pub fn nll_loss_forward(
+    self_: &Dense,
+    target: &Dense,
+    weight: Option<&Dense>,
+    reduction: i64,
+    _ignore_index: i64,
+) -> Result<[Spec; 2]> {
+    check_nll(self_, target, weight)?;
+    let loss = match reduction {
+        0 if self_.ndim() > 1 => Spec::new(target.sizes(), self_.dtype, self_.device),
+        0..=2 => Spec::new(&[], self_.dtype, self_.device),
+        _ => bail!(Value, "{reduction} is not a valid value for reduction"),
+    };
+    Ok([loss, Spec::new(&[], self_.dtype, self_.device)])
+}
+
+/// The gradient by the scores.
+pub fn nll_loss_backward(
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    weight: Option<&Dense>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Dense,
+) -> Result<Spec> {
+    let [loss, _] = nll_loss_forward(self_, target, weight, reduction, ignore_index)?;
+    ensure!(
+        grad_output.numel() == loss.sizes.iter().product::<i64>() && grad_output.dtype == self_.dtype,
+        Runtime,
+        "Expected a tensor of shape {} for grad_output, but got {}",
+        format_sizes(&loss.sizes),
+        grad_output.describe()
+    );
+    ensure!(
+        total_weight.numel() == 1 && total_weight.dtype == self_.dtype,
+        Runtime,
+        "expected total_weight to be a  single element tensor, got: {} ({} elements)",
+        format_sizes(total_weight.sizes()),
+        total_weight.numel()
+    );
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
+}

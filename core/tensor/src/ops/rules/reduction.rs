@@ -1,0 +1,182 @@
+//! Rules of reductions, and which dimensions they reduce.
+
+use crate::dense::{Dense, Spec};
+use rushlight_base::{DType, DimVec, Result, bail, ensure, wrap_dim};
+
+/// A set of dimensions: bit `d` stands for dimension `d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DimSet(u64);
+
+impl DimSet {
+    /// The dimensions a reduction names; none or an empty list names all.
+    pub fn new(dims: Option<&[i64]>, ndim: usize) -> Result<DimSet> {
+        ensure!(ndim <= 64, Runtime, "only tensors with up to 64 dims are supported");
+        let dims = dims.unwrap_or_default();
+        if dims.is_empty() {
+            return Ok(DimSet(if ndim == 64 { u64::MAX } else { (1 << ndim) - 1 }));
+        }
+        let mut set = 0u64;
+        for &dim in dims {
+            let dim = wrap_dim(dim, ndim)?;
+            ensure!(set >> dim & 1 == 0, Runtime, "dim {dim} appears multiple times in the list of dims");
+            set |= 1 << dim;
+        }
+        Ok(DimSet(set))
+    }
+
+    /// Is `dim` in the set?
+    pub fn contains(self, dim: usize) -> bool {
+        self.0 >> dim & 1 == 1
+    }
+
+    /// What is left of `sizes`: reduced dimensions go, or become 1.
+    pub fn reduce(self, sizes: &[i64], keepdim: bool) -> DimVec {
+        let mut left = DimVec::new();
+        for (dim, &size) in sizes.iter().enumerate() {
+            if !self.contains(dim) {
+                left.push(size);
+            } else if keepdim {
+                left.push(1);
+            }
+        }
+        left
+    }
+}
+
+fn reduced(self_: &Dense, dims: Option<&[i64]>, keepdim: bool, dtype: DType) -> Result<Spec> {
+    let sizes = DimSet::new(dims, self_.ndim())?.reduce(self_.sizes(), keepdim);
+    Ok(Spec { sizes, strides: None, dtype, device: self_.device })
+}
+
+/// The sum of all elements: integers and bools sum to int64.
+pub fn sum(self_: &Dense, dtype: Option<DType>) -> Result<Spec> {
+    sum_dim(self_, None, false, dtype)
+}
+
+/// The sum over some dimensions.
+pub fn sum_dim(self_: &Dense, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Spec> {
+    let inferred = if self_.dtype.is_integral(true) { DType::I64 } else { self_.dtype };
+    reduced(self_, dim, keepdim, dtype.unwrap_or(inferred))
+}
+
+/// The mean of all elements: floating or complex.
+pub fn mean(self_: &Dense, dtype: Option<DType>) -> Result<Spec> {
+    mean_dim(self_, None, false, dtype)
+}
+
+/// The mean over some dimensions.
+pub fn mean_dim(self_: &Dense, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Spec> {
+    let result = dtype.unwrap_or(self_.dtype);
+    if !result.is_differentiable() {
+        let what = if dtype.is_some() { "Optional" } else { "Input" };
+        bail!(
+            Runtime,
+            "mean(): could not infer output dtype. {what} dtype must be either a floating point or complex dtype. \
+             Got: {}",
+            result.c10_name()
+        );
+    }
+    reduced(self_, dim, keepdim, result)
+}
+
+/// An extremum needs at least one element to be among.
+fn check_not_empty(name: &str, self_: &Dense, dim: Option<i64>) -> Result<()> {
+    let Some(dim) = dim else {
+        ensure!(
+            self_.numel() > 0,
+            Index,
+            "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with \
+             the 'dim' argument."
+        );
+        return Ok(());
+    };
+    let at = wrap_dim(dim, self_.ndim())?;
+    let size = self_.sizes().get(at).copied().unwrap_or(1);
+    ensure!(size > 0, Index, "{name}(): Expected reduction dim {at} to have non-zero size.");
+    Ok(())
+}
+
+fn check_real(name: &str, self_: &Dense) -> Result<()> {
+    ensure!(!self_.dtype.is_complex(), Runtime, "{name}(): does not support complex inputs.");
+    Ok(())
+}
+
+/// The largest element of all.
+pub fn max(self_: &Dense) -> Result<Spec> {
+    check_real("max", self_)?;
+    ensure!(
+        self_.numel() > 0,
+        Runtime,
+        "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the \
+         'dim' argument."
+    );
+    reduced(self_, None, false, self_.dtype)
+}
+
+/// The largest along a dimension, with its index.
+pub fn max_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
+    check_real("max", self_)?;
+    check_not_empty("max", self_, Some(dim))?;
+    Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
+}
+
+/// The largest over some dimensions.
+pub fn amax(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
+    check_real("amax", self_)?;
+    if dim.is_empty() {
+        check_not_empty("amax", self_, None)?;
+    }
+    for &dim in dim {
+        check_not_empty("amax", self_, Some(dim))?;
+    }
+    reduced(self_, Some(dim), keepdim, self_.dtype)
+}
+
+/// The index of the largest.
+pub fn argmax(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
+    check_real("argmax", self_)?;
+    check_not_empty("argmax", self_, dim)?;
+    match dim {
+        Some(dim) => reduced(self_, Some(&[dim]), keepdim, DType::I64),
+        None => reduced(self_, None, keepdim, DType::I64),
+    }
+}
+
+/// The k largest or smallest along a dimension.
+pub fn topk(self_: &Dense, k: i64, dim: i64, _largest: bool, _sorted: bool) -> Result<[Spec; 2]> {
+    ensure!(!self_.dtype.is_complex(), Runtime, "topk(): does not support complex inputs.");
+    let dim = wrap_dim(dim, self_.ndim())?;
+    let size = self_.sizes().get(dim).copied().unwrap_or(1);
+    ensure!(k >= 0 && k <= size, Runtime, "selected index k out of range");
+    let mut sizes = DimVec::from_slice(self_.sizes());
+    if let Some(size) = sizes.get_mut(dim) {
+        *size = k;
+    }
+    Ok([Spec::new(&sizes, self_.dtype, self_.device), Spec::new(&sizes, DType::I64, self_.device)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::Device;
+
+    #[test]
+    fn integers_sum_to_int64_and_dimensions_leave() {
+        let a = Spec::new(&[2, 3, 4], DType::U8, Device::META).allocate().unwrap();
+        let spec = sum_dim(&a, Some(&[0, -1]), false, None).unwrap();
+        assert_eq!((spec.sizes.as_slice(), spec.dtype), (&[3][..], DType::I64));
+        assert_eq!(sum_dim(&a, Some(&[1]), true, Some(DType::U8)).unwrap().sizes.as_slice(), &[2, 1, 4]);
+        assert_eq!(
+            sum_dim(&a, Some(&[0, -3]), false, None).unwrap_err().message(),
+            "dim 0 appears multiple times in the list of dims"
+        );
+        assert!(mean(&a, None).unwrap_err().message().ends_with("Got: Byte"));
+    }
+
+    #[test]
+    fn nothing_has_no_maximum() {
+        let a = Spec::new(&[2, 0], DType::F32, Device::META).allocate().unwrap();
+        assert!(max(&a).is_err() && max_dim(&a, 1, false).is_err());
+        assert_eq!(max_dim(&a, 0, false).unwrap()[0].sizes.as_slice(), &[0]);
+    }
+}
