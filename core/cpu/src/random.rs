@@ -34,9 +34,7 @@ pub fn normal(out: &Array, mean: f64, std: f64, generator: &mut Generator) -> Re
 /// Room for `count` elements, or an error.
 fn room<T>(count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
-    values
-        .try_reserve_exact(count)
-        .map_err(|_| err!(OutOfMemory, "not enough memory for {count} random numbers"))?;
+    values.try_reserve_exact(count).map_err(|_| err!(OutOfMemory, "not enough memory for {count} random numbers"))?;
     Ok(values)
 }
 

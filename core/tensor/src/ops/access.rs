@@ -105,8 +105,7 @@ pub(super) fn number_of(dense: &Dense) -> Result<f64> {
 
 /// Copies `from` into `to`, broadcasting and converting.
 pub(super) fn copy_into(to: &Dense, from: &Dense) -> Result<()> {
-    convert::copy(&Loop::new([array(to), array(from)])?)
-        .map_err(|error| error.context(format_sizes(to.sizes())))
+    convert::copy(&Loop::new([array(to), array(from)])?).map_err(|error| error.context(format_sizes(to.sizes())))
 }
 
 /// Copies `from` into `to` unless they are the same elements: the start of kernels that change a few

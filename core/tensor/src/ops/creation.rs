@@ -16,12 +16,7 @@ pub fn empty(_out: &Dense, _size: &[i64], _options: &Options, _memory_format: Op
 }
 
 /// out: as allocated
-pub fn empty_like(
-    _out: &Dense,
-    _self: &Dense,
-    _options: &Options,
-    _memory_format: Option<MemoryFormat>,
-) -> Result<()> {
+pub fn empty_like(_out: &Dense, _self: &Dense, _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     Ok(())
 }
 

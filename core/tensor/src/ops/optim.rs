@@ -50,8 +50,7 @@ pub fn fused_sgd_(
         check_lengths("_fused_sgd_", self_, &[momentum_buffer_list])?;
     }
     let Some(grad_scale) = scale(grad_scale, found_inf)? else { return Ok(()) };
-    let step =
-        Sgd { weight_decay, momentum, lr, dampening, nesterov, maximize, first_step: is_first_step, grad_scale };
+    let step = Sgd { weight_decay, momentum, lr, dampening, nesterov, maximize, first_step: is_first_step, grad_scale };
     for (at, (param, grad)) in self_.iter().zip(grads).enumerate() {
         let buffer = momentum_buffer_list.get(at).map(array);
         optim::sgd(&array(param), &array(grad), buffer.as_ref(), &step)?;

@@ -56,12 +56,7 @@ pub fn rand(out: &Dense, _size: &[i64], _options: &Options) -> Result<()> {
 }
 
 /// out: uniform over [0, 1)
-pub fn rand_generator(
-    out: &Dense,
-    _size: &[i64],
-    generator: Option<&Generator>,
-    _options: &Options,
-) -> Result<()> {
+pub fn rand_generator(out: &Dense, _size: &[i64], generator: Option<&Generator>, _options: &Options) -> Result<()> {
     uniform(out, 0.0, 1.0, generator)
 }
 
@@ -93,12 +88,7 @@ pub fn randn(out: &Dense, _size: &[i64], _options: &Options) -> Result<()> {
 }
 
 /// out: standard normal
-pub fn randn_generator(
-    out: &Dense,
-    _size: &[i64],
-    generator: Option<&Generator>,
-    _options: &Options,
-) -> Result<()> {
+pub fn randn_generator(out: &Dense, _size: &[i64], generator: Option<&Generator>, _options: &Options) -> Result<()> {
     fill_normal(out, 0.0, 1.0, generator)
 }
 
@@ -146,12 +136,7 @@ pub fn randperm(out: &Dense, n: i64, options: &Options) -> Result<()> {
 }
 
 /// out: a permutation of 0..n
-pub fn randperm_generator(
-    out: &Dense,
-    _n: i64,
-    generator: Option<&Generator>,
-    _options: &Options,
-) -> Result<()> {
+pub fn randperm_generator(out: &Dense, _n: i64, generator: Option<&Generator>, _options: &Options) -> Result<()> {
     random::permutation(&array(out), &mut Generator::or_default(generator).lock())
 }
 

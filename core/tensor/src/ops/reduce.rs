@@ -39,13 +39,7 @@ pub fn sum(out: &Dense, self_: &Dense, dtype: Option<DType>) -> Result<()> {
 }
 
 /// out = sum of self over dim
-pub fn sum_dim(
-    out: &Dense,
-    self_: &Dense,
-    dim: Option<&[i64]>,
-    _keepdim: bool,
-    _dtype: Option<DType>,
-) -> Result<()> {
+pub fn sum_dim(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool, _dtype: Option<DType>) -> Result<()> {
     // Integers are widened by the loop itself.
     let widened = out.dtype == DType::I64 && self_.dtype.is_integral(true);
     let dtype = if widened { self_.dtype } else { out.dtype };
@@ -58,13 +52,7 @@ pub fn mean(out: &Dense, self_: &Dense, dtype: Option<DType>) -> Result<()> {
 }
 
 /// out = mean of self over dim
-pub fn mean_dim(
-    out: &Dense,
-    self_: &Dense,
-    dim: Option<&[i64]>,
-    _keepdim: bool,
-    _dtype: Option<DType>,
-) -> Result<()> {
+pub fn mean_dim(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool, _dtype: Option<DType>) -> Result<()> {
     reduce(out, self_, dim, out.dtype, rushlight_cpu::reduce::mean)
 }
 
@@ -93,15 +81,7 @@ pub fn argmax(out: &Dense, self_: &Dense, dim: Option<i64>, _keepdim: bool) -> R
 }
 
 /// out0, out1 = the k largest (smallest) elements of self along dim and their indices
-pub fn topk(
-    out0: &Dense,
-    out1: &Dense,
-    self_: &Dense,
-    _k: i64,
-    dim: i64,
-    largest: bool,
-    sorted: bool,
-) -> Result<()> {
+pub fn topk(out0: &Dense, out1: &Dense, self_: &Dense, _k: i64, dim: i64, largest: bool, sorted: bool) -> Result<()> {
     let dim = wrap_dim(dim, self_.ndim())?;
     rushlight_cpu::sort::topk(&array(out0), &array(out1), &array(self_), dim, largest, sorted)
 }

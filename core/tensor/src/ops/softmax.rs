@@ -27,12 +27,6 @@ pub fn softmax(out: &Dense, self_: &Dense, dim: i64, _half_to_float: bool) -> Re
 }
 
 /// out = output (grad - sum grad output) along dim
-pub fn softmax_backward(
-    out: &Dense,
-    grad_output: &Dense,
-    output: &Dense,
-    dim: i64,
-    _input_dtype: DType,
-) -> Result<()> {
+pub fn softmax_backward(out: &Dense, grad_output: &Dense, output: &Dense, dim: i64, _input_dtype: DType) -> Result<()> {
     rows::softmax_backward(&array(out), &array(grad_output), &array(output), wrap_dim(dim, output.ndim())?)
 }

@@ -279,17 +279,17 @@ mod tests {
         assert_eq!(view_strides(&[4, 6], &[1, 4], &[24]), None);
         assert_eq!(view_strides(&[3], &[0], &[3, 1]).unwrap().as_slice(), &[0, 0]);
         assert_eq!(infer_size(&[2, -1], 6).unwrap().as_slice(), &[2, 3]);
-        assert_eq!(
-            infer_size(&[4, -1], 6).unwrap_err().message(),
-            "shape '[4, -1]' is invalid for input of size 6"
-        );
+        assert_eq!(infer_size(&[4, -1], 6).unwrap_err().message(), "shape '[4, -1]' is invalid for input of size 6");
     }
 
     #[test]
     fn slices_clamp_their_bounds() {
         let a = tensor(&[5, 2]);
         let geometry = slice(&a, 0, Some(-3), Some(99), 2).unwrap();
-        assert_eq!((geometry.sizes.as_slice(), geometry.strides.as_slice(), geometry.offset), (&[2, 2][..], &[4, 1][..], 4));
+        assert_eq!(
+            (geometry.sizes.as_slice(), geometry.strides.as_slice(), geometry.offset),
+            (&[2, 2][..], &[4, 1][..], 4)
+        );
         assert_eq!(slice(&a, 0, Some(4), Some(1), 1).unwrap().sizes[0], 0);
         assert!(slice(&a, 0, None, None, 0).is_err());
         assert!(select(&a, 0, 5).is_err() && select(&a, 0, -5).is_ok());

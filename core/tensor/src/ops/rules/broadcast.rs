@@ -15,7 +15,7 @@ pub fn broadcast(inputs: &[&Dense]) -> Result<DimVec> {
 }
 
 /// The shape that two shapes are broadcast to.
-pub(super) fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<DimVec> {
+pub(crate) fn broadcast_sizes(a: &[i64], b: &[i64]) -> Result<DimVec> {
     let rank = a.len().max(b.len());
     let size_at = |sizes: &[i64], dim: usize| (dim + sizes.len()).checked_sub(rank).map_or(1, |at| sizes[at]);
     let mut shape = DimVec::with_capacity(rank);

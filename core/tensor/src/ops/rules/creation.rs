@@ -10,11 +10,7 @@ use rushlight_base::{Category, DType, DeviceType, DimVec, MemoryFormat, Result, 
 fn made(size: &[i64], dtype: DType, options: &Options) -> Result<Spec> {
     options.check()?;
     if let Some(negative) = size.iter().find(|&&extent| extent < 0) {
-        bail!(
-            Runtime,
-            "Trying to create tensor with negative dimension {negative}: {}",
-            format_sizes(size)
-        );
+        bail!(Runtime, "Trying to create tensor with negative dimension {negative}: {}", format_sizes(size));
     }
     Ok(Spec::new(size, dtype, options.device_or_cpu()))
 }
@@ -100,11 +96,7 @@ pub fn full(size: &[i64], fill_value: Scalar, options: &Options) -> Result<Spec>
 fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Result<i64> {
     let (first, last, stride) = (start.to_f64(), end.to_f64(), step.to_f64());
     ensure!(stride != 0.0, Runtime, "step must be nonzero");
-    ensure!(
-        first.is_finite() && last.is_finite(),
-        Runtime,
-        "unsupported range: {first} -> {last}"
-    );
+    ensure!(first.is_finite() && last.is_finite(), Runtime, "unsupported range: {first} -> {last}");
     ensure!(
         (stride > 0.0 && last >= first) || (stride < 0.0 && last <= first),
         Runtime,

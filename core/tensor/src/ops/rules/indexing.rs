@@ -17,7 +17,12 @@ pub fn index_select(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
     match sizes.get_mut(dim) {
         Some(size) => *size = index.numel(),
         None => {
-            ensure!(index.numel() == 1, Index, "index_select(): Index to scalar can have only 1 value, got {} value(s)", index.numel());
+            ensure!(
+                index.numel() == 1,
+                Index,
+                "index_select(): Index to scalar can have only 1 value, got {} value(s)",
+                index.numel()
+            );
         }
     }
     Ok(Spec::new(&sizes, self_.dtype, self_.device))
@@ -26,7 +31,13 @@ pub fn index_select(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
 /// `source` added to `self_` at `index` along `dim`.
 pub fn index_add(self_: &Dense, dim: i64, index: &Dense, source: &Dense, _alpha: Scalar) -> Result<Spec> {
     let dim = wrap_dim(dim, self_.ndim())?;
-    ensure!(index.ndim() <= 1, Index, "index_add_(): Index is supposed to be a vector, but got dim: {} with type: {}", index.ndim(), index.dtype.c10_name());
+    ensure!(
+        index.ndim() <= 1,
+        Index,
+        "index_add_(): Index is supposed to be a vector, but got dim: {} with type: {}",
+        index.ndim(),
+        index.dtype.c10_name()
+    );
     ensure!(
         matches!(index.dtype, DType::I32 | DType::I64),
         Index,
@@ -186,8 +197,8 @@ pub fn select_backward(grad_output: &Dense, input_sizes: &[i64], dim: i64, index
     let size = input_sizes.get(dim).copied().unwrap_or(0);
     ensure!((-size..size).contains(&index), Index, "select_backward: index {index} is out of range for size {size}");
     let (head, tail) = (&input_sizes[..dim], &input_sizes[dim + 1..]);
-    let fits = grad_output.sizes().len() + 1 == input_sizes.len()
-        && grad_output.sizes().iter().eq(head.iter().chain(tail));
+    let fits =
+        grad_output.sizes().len() + 1 == input_sizes.len() && grad_output.sizes().iter().eq(head.iter().chain(tail));
     ensure!(
         fits,
         Runtime,

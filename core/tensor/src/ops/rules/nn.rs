@@ -53,17 +53,21 @@ fn check_nll(self_: &Dense, target: &Dense, weight: Option<&Dense>) -> Result<()
         target.dtype.c10_name()
     );
     let class_dim = usize::from(scores.len() > 1);
-    match scores.len() {
-        1 => ensure!(target.ndim() <= 1, Runtime, "0D or 1D target tensor expected, multi-target not supported"),
-        2 => ensure!(target.ndim() == 1, Runtime, "0D or 1D target tensor expected, multi-target not supported"),
-        _ => ensure!(
-            target.ndim() + 1 == scores.len(),
-            Runtime,
-            "only batches of spatial targets supported ({}D tensors) but got targets of dimension: {}",
-            scores.len() - 1,
-            target.ndim()
-        ),
-    }
+    let targets_fit = match scores.len() {
+        1 => target.ndim() <= 1,
+        2 => target.ndim() == 1,
+        rank => {
+            ensure!(
+                target.ndim() + 1 == rank,
+                Runtime,
+                "only batches of spatial targets supported ({}D tensors) but got targets of dimension: {}",
+                rank - 1,
+                target.ndim()
+            );
+            true
+        }
+    };
+    ensure!(targets_fit, Runtime, "0D or 1D target tensor expected, multi-target not supported");
     let agree = if scores.len() == 1 {
         target.numel() == 1
     } else {

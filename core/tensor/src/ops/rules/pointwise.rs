@@ -223,7 +223,12 @@ pub fn threshold_backward(grad_output: &Dense, self_: &Dense, _threshold: Scalar
 
 /// `value` where `mask`; the mask must be expandable to the shape of the result.
 pub fn masked_fill(self_: &Dense, mask: &Dense, value: Scalar) -> Result<Spec> {
-    ensure!(mask.dtype == DType::Bool, Runtime, "masked_fill_ only supports boolean masks, but got mask with dtype {}", mask.dtype);
+    ensure!(
+        mask.dtype == DType::Bool,
+        Runtime,
+        "masked_fill_ only supports boolean masks, but got mask with dtype {}",
+        mask.dtype
+    );
     ensure!(
         value.category() <= self_.dtype.category() || value.category() <= Category::Integral,
         Runtime,

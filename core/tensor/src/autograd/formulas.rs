@@ -1,0 +1,200 @@
+//! Derivatives that do not fit on one line of the schema.
+//!
+//! Each is built from operators on [`Expr`], so that it can be differentiated again.
+
+use super::Expr;
+use crate::dense::Geometry;
+use crate::ops;
+use crate::options::Options;
+use rushlight_base::{DType, DimVec, Result, Scalar, wrap_dim};
+
+/// Reduced dimensions put back into `grad` as sizes of 1; none or an empty list stands for all.
+fn with_dims(grad: &Expr, ndim: usize, dim: Option<&[i64]>, keepdim: bool) -> Expr {
+    let dims = dim.unwrap_or_default();
+    if keepdim || ndim == 0 || dims.is_empty() {
+        // A full reduction has one element, which broadcasts as it is.
+        return grad.clone();
+    }
+    let wrapped: Result<Vec<usize>> = dims.iter().map(|&dim| wrap_dim(dim, ndim)).collect();
+    match wrapped {
+        Ok(mut dims) => {
+            dims.sort_unstable();
+            dims.into_iter().fold(grad.clone(), |grad, dim| grad.unsqueeze(dim as i64))
+        }
+        Err(error) => Expr::from(error),
+    }
+}
+
+/// The gradient of a sum: the same for every element summed.
+pub fn sum(grad: &Expr, sizes: &[i64], dim: Option<&[i64]>, keepdim: bool) -> Expr {
+    with_dims(grad, sizes.len(), dim, keepdim).expand(sizes, false)
+}
+
+/// The gradient of a mean: that of the sum, divided by the number of elements averaged.
+pub fn mean(grad: &Expr, sizes: &[i64], dim: Option<&[i64]>, keepdim: bool) -> Expr {
+    let dims = dim.unwrap_or_default();
+    let size_of = |&dim: &i64| wrap_dim(dim, sizes.len()).ok().and_then(|dim| sizes.get(dim)).copied().unwrap_or(1);
+    let count: i64 = if dims.is_empty() { sizes.iter().product() } else { dims.iter().map(size_of).product() };
+    sum(grad, sizes, dim, keepdim) / Scalar::Int(count)
+}
+
+/// The gradient of an extremum over dimensions: shared equally among the elements that equal it.
+pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: bool) -> Expr {
+    let ndim = self_.ndim();
+    let grad = with_dims(grad, ndim, Some(dim), keepdim);
+    let result = with_dims(result, ndim, Some(dim), keepdim);
+    // NaN equals nothing, and is the result wherever it occurs.
+    let hits = self_.eq_tensor(&result).logical_or(self_.ne_tensor(self_).logical_and(result.ne_tensor(&result)));
+    let hits = hits.to_dtype(grad.dtype(), false, false, None);
+    let count = hits.sum_dim_intlist((!dim.is_empty()).then_some(dim), ndim > 0, None);
+    grad * (hits / count)
+}
+
+/// The gradient of the larger of two by `a`: whole where a > b, half at ties.
+pub fn larger(grad: &Expr, a: &Expr, b: &Expr) -> Expr {
+    let shared = a.eq_tensor(b).where_self(grad / Scalar::Int(2), grad);
+    shared.masked_fill_scalar(a.lt_tensor(b), 0)
+}
+
+/// The gradient of `clamp`: where the element was within the bounds.
+pub fn clamp(grad: &Expr, self_: &Expr, min: Option<Scalar>, max: Option<Scalar>) -> Expr {
+    let above = min.map(|min| self_.ge_scalar(min));
+    let below = max.map(|max| self_.le_scalar(max));
+    keep_where(grad, above, below)
+}
+
+/// The gradient of `clamp.Tensor` by the input: where it was within the bounds.
+pub fn clamp_tensor(grad: &Expr, self_: &Expr, min: Option<&Expr>, max: Option<&Expr>) -> Expr {
+    let above = min.map(|min| self_.ge_tensor(min));
+    let below = max.map(|max| self_.le_tensor(max));
+    keep_where(grad, above, below)
+}
+
+/// The gradient of `clamp.Tensor` by the lower bound: where it was the result.
+pub fn clamp_tensor_min(grad: &Expr, self_: &Expr, min: Option<&Expr>, max: Option<&Expr>) -> Expr {
+    let raised = min.map(|min| self_.lt_tensor(min));
+    let below = min.zip(max).map(|(min, max)| min.lt_tensor(max));
+    keep_where(grad, raised, below)
+}
+
+/// The gradient of `clamp.Tensor` by the upper bound: where it was the result.
+pub fn clamp_tensor_max(grad: &Expr, self_: &Expr, min: Option<&Expr>, max: Option<&Expr>) -> Expr {
+    let Some(max) = max else { return grad.zeros() };
+    let lowered = self_.gt_tensor(max);
+    let hits = match min {
+        Some(min) => lowered.logical_or(max.lt_tensor(min)),
+        None => lowered,
+    };
+    keep_where(grad, Some(hits), None)
+}
+
+/// `grad` where all the conditions given hold, else 0.
+fn keep_where(grad: &Expr, first: Option<Expr>, second: Option<Expr>) -> Expr {
+    let condition = match (first, second) {
+        (Some(first), Some(second)) => first.logical_and(second),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return grad.clone(),
+    };
+    condition.where_scalarother(grad, 0)
+}
+
+/// The gradient of a quotient: nothing if it was rounded, which makes steps.
+pub fn div_rounded(grad: &Expr, exact: impl Into<Expr>, rounding_mode: Option<&str>) -> Expr {
+    let exact = exact.into();
+    if rounding_mode.is_some() { exact.zeros().expand_as(grad + exact) } else { exact }
+}
+
+/// What dropout multiplies the surviving elements by.
+pub fn dropout_scale(p: f64, train: Option<bool>) -> f64 {
+    match (train, p) {
+        (Some(false), _) => 1.0,
+        (_, 1.0) => 0.0,
+        _ => 1.0 / (1.0 - p),
+    }
+}
+
+/// The gradient of `cat`: the slices that belong to each input.
+pub fn cat(grad: &Expr, sizes: &[DimVec], dim: i64) -> Vec<Expr> {
+    let dim = match wrap_dim(dim, grad.ndim()) {
+        Ok(dim) => dim,
+        Err(error) => return sizes.iter().map(|_| Expr::from(error.clone())).collect(),
+    };
+    let mut start = 0;
+    sizes
+        .iter()
+        .map(|sizes| {
+            if ops::rules::is_skipped(sizes) {
+                return grad.new_zeros(sizes);
+            }
+            let first = start;
+            start += sizes[dim];
+            grad.slice_tensor(dim as i64, Some(first), Some(start), 1)
+        })
+        .collect()
+}
+
+/// The permutation that undoes `dims`.
+pub fn inverse_permutation(dims: &[i64]) -> Vec<i64> {
+    let mut inverse = vec![0; dims.len()];
+    for (at, &dim) in dims.iter().enumerate() {
+        // The view rule has checked the dimensions.
+        if let Ok(dim) = wrap_dim(dim, dims.len()) {
+            inverse[dim] = at as i64;
+        }
+    }
+    inverse
+}
+
+/// Where each element of a geometry stands, counted from `base`, as a flat index tensor.
+fn places(geometry: &Geometry, base: i64, options: Options) -> Expr {
+    Expr::of(|| {
+        let indices = Options { dtype: Some(DType::I64), ..options };
+        let mut places = ops::full(&[], Scalar::Int(geometry.offset - base), indices)?;
+        for (&size, &stride) in geometry.sizes.iter().zip(&geometry.strides) {
+            let steps = ops::mul_scalar(&ops::arange(Scalar::Int(size), indices)?, Scalar::Int(stride))?;
+            places = ops::add_tensor(&ops::unsqueeze(&places, -1)?, &steps, Scalar::Int(1))?;
+        }
+        ops::reshape(&places, &[-1])
+    })
+}
+
+/// The gradient of `as_strided`: added up in a flat storage at the places the view reads, then read back
+/// with the input's geometry. Elements of the input that share a place share the gradient.
+pub fn as_strided(grad: &Expr, geometry: &Geometry, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Expr {
+    let offset = storage_offset.unwrap_or(geometry.offset);
+    let view = Geometry { sizes: DimVec::from_slice(size), strides: DimVec::from_slice(stride), offset };
+    let ((low, high), (view_low, view_high)) = (geometry.element_range(), view.element_range());
+    let (low, high) = (low.min(view_low), high.max(view_high));
+    let storage = grad.new_zeros(&[high - low]);
+    let flat = grad.reshape(&[-1]);
+    let storage = storage.index_add(0, places(&view, low, grad.options()), flat, 1);
+    let own = places(geometry, low, grad.options());
+    let strides_overlap = !ops::rules::is_non_overlapping_and_dense(&geometry.sizes, &geometry.strides);
+    let storage = if strides_overlap && geometry.numel() > 0 {
+        let ones = Expr::of(|| ops::ones(&[geometry.numel()], grad.options()));
+        let count = grad.new_zeros(&[high - low]).index_add(0, &own, ones, 1);
+        // Places nobody reads count 0 and are not read back either.
+        storage / count.clamp_min(1)
+    } else {
+        storage
+    };
+    storage.index_select(0, own).reshape(&geometry.sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permutation_and_its_inverse_cancel() {
+        assert_eq!(inverse_permutation(&[2, 0, 1]), [1, 2, 0]);
+        assert_eq!(inverse_permutation(&[-1, 0, 1]), [1, 2, 0]);
+    }
+
+    #[test]
+    fn dropout_scales_only_in_training() {
+        assert_eq!(dropout_scale(0.5, Some(true)), 2.0);
+        assert_eq!(dropout_scale(0.5, Some(false)), 1.0);
+        assert_eq!(dropout_scale(1.0, None), 0.0);
+    }
+}

@@ -1,0 +1,25 @@
+//! The operators.
+//!
+//! `generated` holds a typed function for each form of each operator declared in `core/schema/ops`; it calls
+//! what is written by hand here: `rules` (shape rules), `views` (view rules), `composite` (operators made of
+//! operators) and the kernels, one file per subject, which bring inputs to the dtype of the computation and
+//! hand strided memory to the loops of `rushlight-cpu`.
+
+mod access;
+pub mod compare;
+pub mod composite;
+pub mod copy;
+pub mod creation;
+pub mod generated;
+pub mod index;
+pub mod loss;
+pub mod matmul;
+pub mod optim;
+pub mod pointwise;
+pub mod random;
+pub mod reduce;
+pub mod rules;
+pub mod softmax;
+pub mod views;
+
+pub use generated::*;
