@@ -4,6 +4,13 @@
 #ifndef RUSHLIGHT_H
 #define RUSHLIGHT_H
 
+#include <rushlight/core.h>
+#include <rushlight/tensor.h>
+#include <rushlight/generator.h>
+#include <rushlight/autograd.h>
+#include <rushlight/dispatch.h>
+#include <rushlight/dlpack.h>
+#include <rushlight/io.h>
 #include <rushlight/ops/comparison.h>
 #include <rushlight/ops/copy.h>
 #include <rushlight/ops/creation.h>

@@ -1,0 +1,277 @@
+//! `rushlight/dlpack.h`: tensors from and for other libraries, without a copy (DLPack 1.x, and the unversioned
+//! struct that came before).
+//!
+//! The structs are those of `dlpack.h`, which the header does not repeat: it only names them, so that programs
+//! can include both.
+
+//@ /* Defined by <dlpack/dlpack.h>, which may be included before or after. */
+//@ struct DLManagedTensor;
+//@ struct DLManagedTensorVersioned;
+
+use crate::support::{arg, guard, out};
+use crate::tensor::{over_memory, rlt_tensor};
+use rushlight_base::{DType, Result, bail, ensure, err, handles};
+use rushlight_tensor::Tensor;
+use std::ffi::c_void;
+
+/// Version of the struct that is written; any 1.x is read.
+const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 0 };
+const READ_ONLY: u64 = 1;
+const CPU: i32 = 1;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DLPackVersion {
+    major: u32,
+    minor: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DLDevice {
+    device_type: i32,
+    device_id: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq)]
+struct DLDataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+#[repr(C)]
+struct DLTensor {
+    data: *mut c_void,
+    device: DLDevice,
+    ndim: i32,
+    dtype: DLDataType,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+/// The struct of DLPack 1.x.
+#[repr(C)]
+pub struct DLManagedTensorVersioned {
+    version: DLPackVersion,
+    manager_ctx: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
+    flags: u64,
+    dl_tensor: DLTensor,
+}
+
+/// The struct that came before DLPack 1.0.
+#[repr(C)]
+pub struct DLManagedTensor {
+    dl_tensor: DLTensor,
+    manager_ctx: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut DLManagedTensor)>,
+}
+
+/// What an exported struct keeps alive. Shape and strides stand here, and the struct points to them.
+struct Exported<M> {
+    managed: M,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    _tensor: Tensor,
+}
+
+fn dtype_to_dlpack(dtype: DType) -> DLDataType {
+    let code = match dtype {
+        DType::Bool => 6,
+        DType::BF16 => 4,
+        dtype if dtype.is_complex() => 5,
+        dtype if dtype.is_floating() => 2,
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 1,
+        _ => 0,
+    };
+    DLDataType { code, bits: (dtype.size() * 8) as u8, lanes: 1 }
+}
+
+fn dtype_from_dlpack(dtype: DLDataType) -> Result<DType> {
+    DType::all().find(|candidate| dtype_to_dlpack(*candidate) == dtype).ok_or_else(|| {
+        let DLDataType { code, bits, lanes } = dtype;
+        err!(Type, "DLPack type with code {code}, {bits} bits and {lanes} lanes is not supported")
+    })
+}
+
+/// Box what is exported, with `dl_tensor` pointing into the box.
+fn export<M>(tensor: &Tensor, make: impl FnOnce(DLTensor) -> M, tensor_of: fn(&mut M) -> &mut DLTensor) -> Result<*mut Exported<M>> {
+    ensure!(
+        !tensor.requires_grad(),
+        Runtime,
+        "Can't export tensors that require gradient, use tensor.detach()"
+    );
+    let dense = tensor.dense()?;
+    ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device has no data to export");
+    let dl_tensor = DLTensor {
+        data: dense.ptr().cast(),
+        device: DLDevice { device_type: CPU, device_id: 0 },
+        ndim: dense.ndim() as i32,
+        dtype: dtype_to_dlpack(dense.dtype),
+        shape: std::ptr::null_mut(),
+        strides: std::ptr::null_mut(),
+        byte_offset: 0,
+    };
+    let mut exported = Box::new(Exported {
+        managed: make(dl_tensor),
+        shape: dense.sizes().to_vec(),
+        strides: dense.strides().to_vec(),
+        _tensor: tensor.clone(),
+    });
+    let (shape, strides) = (exported.shape.as_mut_ptr(), exported.strides.as_mut_ptr());
+    let inner = tensor_of(&mut exported.managed);
+    (inner.shape, inner.strides) = (shape, strides);
+    handles::made();
+    Ok(Box::into_raw(exported))
+}
+
+unsafe fn release<M>(exported: *mut c_void) {
+    handles::freed();
+    // SAFETY: the manager context is the box that `export` made, and a deleter is called once.
+    drop(unsafe { Box::from_raw(exported.cast::<Exported<M>>()) });
+}
+
+/// The deleter that consumers call. Dropping a tensor may run a foreign deleter, so this is guarded, too.
+unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
+    crate::support::guard_free("DLManagedTensorVersioned.deleter", || {
+        // SAFETY: the struct is one that `rlt_tensor_to_dlpack` made.
+        unsafe { release::<DLManagedTensorVersioned>((*managed).manager_ctx) }
+    });
+}
+
+unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
+    crate::support::guard_free("DLManagedTensor.deleter", || {
+        // SAFETY: the struct is one that `rlt_tensor_to_dlpack_legacy` made.
+        unsafe { release::<DLManagedTensor>((*managed).manager_ctx) }
+    });
+}
+
+/// The tensor's memory for another library, as DLPack 1.0. The consumer calls the struct's deleter once; it counts
+/// as a live handle until then. A tensor that requires a gradient must be detached first.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_to_dlpack(tensor: *const rlt_tensor, out: *mut *mut DLManagedTensorVersioned) -> i32 {
+    guard("rlt_tensor_to_dlpack", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
+        let make = |dl_tensor| DLManagedTensorVersioned {
+            version: VERSION,
+            manager_ctx: std::ptr::null_mut(),
+            deleter: Some(delete_versioned),
+            flags: 0,
+            dl_tensor,
+        };
+        let exported = export(&tensor, make, |managed| &mut managed.dl_tensor)?;
+        // SAFETY: the box was just made and is not shared yet.
+        unsafe {
+            (*exported).managed.manager_ctx = exported.cast();
+            out.set(&raw mut (*exported).managed)
+        }
+    })
+}
+
+/// `rlt_tensor_to_dlpack` for consumers that only know the struct from before DLPack 1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_to_dlpack_legacy(tensor: *const rlt_tensor, out: *mut *mut DLManagedTensor) -> i32 {
+    guard("rlt_tensor_to_dlpack_legacy", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
+        let make = |dl_tensor| DLManagedTensor {
+            dl_tensor,
+            manager_ctx: std::ptr::null_mut(),
+            deleter: Some(delete_legacy),
+        };
+        let exported = export(&tensor, make, |managed| &mut managed.dl_tensor)?;
+        // SAFETY: the box was just made and is not shared yet.
+        unsafe {
+            (*exported).managed.manager_ctx = exported.cast();
+            out.set(&raw mut (*exported).managed)
+        }
+    })
+}
+
+/// A tensor over the memory of another library. On success `managed` is taken over: its deleter is called when
+/// nothing uses the memory any more. On failure it is still the caller's. The memory must be on the CPU and
+/// writable, aligned for its dtype, with strides that are not negative.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_from_dlpack(managed: *mut DLManagedTensorVersioned, out: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_from_dlpack", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (given, out) = unsafe {
+            let given = managed.as_ref().ok_or_else(|| err!(NullPointer, "argument `managed` is NULL"))?;
+            (given, out::tensor(out, "out")?)
+        };
+        ensure!(
+            given.version.major == VERSION.major,
+            Value,
+            "DLPack version {}.{} is not supported, only 1.x",
+            given.version.major,
+            given.version.minor
+        );
+        ensure!(
+            given.flags & READ_ONLY == 0,
+            Value,
+            "the DLPack tensor is read-only, but tensors can be written: copy it first"
+        );
+        let (address, deleter) = (managed as usize, given.deleter);
+        let free = Box::new(move |_: *mut c_void| {
+            if let Some(deleter) = deleter {
+                // SAFETY: the struct was taken over with its deleter, which is called once.
+                unsafe { deleter(address as *mut DLManagedTensorVersioned) }
+            }
+        });
+        // SAFETY: the producer promises that the memory lives until the deleter is called.
+        out.give(unsafe { import(&given.dl_tensor, free) }?)
+    })
+}
+
+/// `rlt_tensor_from_dlpack` for the struct from before DLPack 1.0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_from_dlpack_legacy(managed: *mut DLManagedTensor, out: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_from_dlpack_legacy", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (given, out) = unsafe {
+            let given = managed.as_ref().ok_or_else(|| err!(NullPointer, "argument `managed` is NULL"))?;
+            (given, out::tensor(out, "out")?)
+        };
+        let (address, deleter) = (managed as usize, given.deleter);
+        let free = Box::new(move |_: *mut c_void| {
+            if let Some(deleter) = deleter {
+                // SAFETY: the struct was taken over with its deleter, which is called once.
+                unsafe { deleter(address as *mut DLManagedTensor) }
+            }
+        });
+        // SAFETY: the producer promises that the memory lives until the deleter is called.
+        out.give(unsafe { import(&given.dl_tensor, free) }?)
+    })
+}
+
+/// The tensor that a DLPack struct describes.
+unsafe fn import(given: &DLTensor, free: Box<dyn FnOnce(*mut c_void) + Send + Sync>) -> Result<Tensor> {
+    if given.device.device_type != CPU {
+        bail!(NotImplemented, "DLPack device type {} is not supported, only the CPU", given.device.device_type);
+    }
+    let dtype = dtype_from_dlpack(given.dtype)?;
+    let data = given.data.cast::<u8>().wrapping_add(given.byte_offset as usize);
+    // SAFETY: the struct has `ndim` sizes, and as many strides or none.
+    unsafe {
+        let sizes = arg::ints(given.shape, i64::from(given.ndim), "managed.dl_tensor.shape")?;
+        let strides = arg::ints_opt(given.strides, i64::from(given.ndim), "managed.dl_tensor.strides")?;
+        over_memory(data.cast(), dtype, sizes, strides, Some(free))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dtype_has_a_name_of_its_own_in_dlpack() {
+        for dtype in DType::all() {
+            assert_eq!(dtype_from_dlpack(dtype_to_dlpack(dtype)).unwrap(), dtype);
+        }
+        assert!(dtype_from_dlpack(DLDataType { code: 0, bits: 8, lanes: 4 }).is_err());
+    }
+}

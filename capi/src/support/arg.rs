@@ -1,0 +1,348 @@
+//! Arguments: from what C passes to what the typed operators take, one function per kind of argument.
+//!
+//! `name` is the argument's name in the schema or in the header; errors carry it. A `_opt` function takes a
+//! pointer that may be NULL, which is `None`.
+
+use super::guard::null;
+use super::handle::{self, Borrowed, Handle};
+use super::sized;
+use crate::generator::rlt_generator;
+use crate::tensor::{rlt_device, rlt_scalar, rlt_tensor, rlt_tensor_options};
+use rushlight_base::{DType, Device, Layout, MemoryFormat, Result, Scalar, SmallVec, ensure, err};
+use rushlight_tensor::{Options, Tensor};
+use std::ffi::{CStr, c_char};
+
+/// A tensor that C owns: derefs to [`Tensor`].
+pub type TensorRef = Borrowed<rlt_tensor>;
+/// A generator that C owns.
+pub type GeneratorRef = Borrowed<rlt_generator>;
+
+/// A handle's value.
+///
+/// # Safety
+/// `handle` is NULL or live.
+#[inline]
+pub unsafe fn handle<H: Handle>(handle: *const H, name: &str) -> Result<Borrowed<H>> {
+    // SAFETY: as this function's own contract.
+    unsafe { handle::borrow(handle, name) }
+}
+
+/// `Tensor`
+///
+/// # Safety
+/// `handle` is NULL or live.
+#[inline]
+pub unsafe fn tensor(handle: *const rlt_tensor, name: &str) -> Result<TensorRef> {
+    // SAFETY: as this function's own contract.
+    unsafe { handle::borrow(handle, name) }
+}
+
+/// `Tensor?`
+///
+/// # Safety
+/// `handle` is NULL or live.
+#[inline]
+pub unsafe fn tensor_opt(handle: *const rlt_tensor) -> Option<TensorRef> {
+    if handle.is_null() {
+        return None;
+    }
+    // SAFETY: as this function's own contract.
+    unsafe { handle::borrow(handle, "").ok() }
+}
+
+/// `Tensor[]`
+pub struct TensorRefs(SmallVec<[TensorRef; 8]>);
+
+impl TensorRefs {
+    /// The list as operators take it.
+    pub fn refs(&self) -> SmallVec<[&Tensor; 8]> {
+        self.0.iter().map(|tensor| &**tensor).collect()
+    }
+
+    /// The tensors themselves, each with a reference more.
+    pub fn to_vec(&self) -> Vec<Tensor> {
+        self.0.iter().map(|tensor| (**tensor).clone()).collect()
+    }
+}
+
+/// `Tensor[]`
+///
+/// # Safety
+/// `handles` is NULL or points to `len` handles, each NULL or live.
+pub unsafe fn tensors(handles: *const *const rlt_tensor, len: i64, name: &str) -> Result<TensorRefs> {
+    // SAFETY: as this function's own contract.
+    let handles = unsafe { slice(handles, len, name) }?;
+    let each = handles.iter().enumerate().map(|(index, &handle)| {
+        // SAFETY: as this function's own contract.
+        unsafe { tensor_opt(handle) }.ok_or_else(|| err!(NullPointer, "element {index} of argument `{name}` is NULL"))
+    });
+    Ok(TensorRefs(each.collect::<Result<_>>()?))
+}
+
+/// `Tensor?[]`
+pub struct TensorOptRefs(SmallVec<[Option<TensorRef>; 8]>);
+
+impl TensorOptRefs {
+    /// The list as operators take it.
+    pub fn refs(&self) -> SmallVec<[Option<&Tensor>; 8]> {
+        self.0.iter().map(Option::as_deref).collect()
+    }
+
+    /// The tensors themselves, each with a reference more.
+    pub fn to_vec(&self) -> Vec<Option<Tensor>> {
+        self.refs().into_iter().map(Option::<&Tensor>::cloned).collect()
+    }
+}
+
+/// `Tensor?[]`: NULL elements are None.
+///
+/// # Safety
+/// `handles` is NULL or points to `len` handles, each NULL or live.
+pub unsafe fn tensors_opt(handles: *const *const rlt_tensor, len: i64, name: &str) -> Result<TensorOptRefs> {
+    // SAFETY: as this function's own contract.
+    unsafe {
+        let handles = slice(handles, len, name)?;
+        Ok(TensorOptRefs(handles.iter().map(|&handle| tensor_opt(handle)).collect()))
+    }
+}
+
+/// `Scalar`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+#[inline]
+pub unsafe fn scalar(pointer: *const rlt_scalar, name: &str) -> Result<Scalar> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.ok_or_else(|| null(name))?.to_scalar(name)
+}
+
+/// `Scalar?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+#[inline]
+pub unsafe fn scalar_opt(pointer: *const rlt_scalar, name: &str) -> Result<Option<Scalar>> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.map(|scalar| scalar.to_scalar(name)).transpose()
+}
+
+/// `int?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+#[inline]
+pub unsafe fn int_opt(pointer: *const i64) -> Option<i64> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.copied()
+}
+
+/// `float?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+#[inline]
+pub unsafe fn float_opt(pointer: *const f64) -> Option<f64> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.copied()
+}
+
+/// `bool`: anything but 0 is true.
+#[inline]
+pub fn bool(value: i32) -> bool {
+    value != 0
+}
+
+/// `bool?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+#[inline]
+pub unsafe fn bool_opt(pointer: *const i32) -> Option<bool> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.map(|value| *value != 0)
+}
+
+/// An array with its length. NULL is fine where the length is 0.
+///
+/// # Safety
+/// `pointer` is NULL or points to `len` readable elements.
+#[inline]
+pub unsafe fn slice<'a, T>(pointer: *const T, len: i64, name: &str) -> Result<&'a [T]> {
+    ensure!(len >= 0, Value, "the length of argument `{name}` is negative ({len})");
+    match (pointer.is_null(), len) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(null(name)),
+        // SAFETY: as this function's own contract.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(pointer, len as usize) }),
+    }
+}
+
+/// `int[]`
+///
+/// # Safety
+/// As [`slice`].
+#[inline]
+pub unsafe fn ints<'a>(pointer: *const i64, len: i64, name: &str) -> Result<&'a [i64]> {
+    // SAFETY: as this function's own contract.
+    unsafe { slice(pointer, len, name) }
+}
+
+/// `int[]?`: a NULL pointer is None, whatever the length.
+///
+/// # Safety
+/// As [`slice`].
+#[inline]
+pub unsafe fn ints_opt<'a>(pointer: *const i64, len: i64, name: &str) -> Result<Option<&'a [i64]>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as this function's own contract.
+    unsafe { slice(pointer, len, name) }.map(Some)
+}
+
+/// `float[]`
+///
+/// # Safety
+/// As [`slice`].
+pub unsafe fn floats<'a>(pointer: *const f64, len: i64, name: &str) -> Result<&'a [f64]> {
+    // SAFETY: as this function's own contract.
+    unsafe { slice(pointer, len, name) }
+}
+
+/// `float[]?`
+///
+/// # Safety
+/// As [`slice`].
+pub unsafe fn floats_opt<'a>(pointer: *const f64, len: i64, name: &str) -> Result<Option<&'a [f64]>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as this function's own contract.
+    unsafe { slice(pointer, len, name) }.map(Some)
+}
+
+/// `bool[]`
+///
+/// # Safety
+/// As [`slice`].
+pub unsafe fn bools(pointer: *const i32, len: i64, name: &str) -> Result<SmallVec<[bool; 8]>> {
+    // SAFETY: as this function's own contract.
+    Ok(unsafe { slice(pointer, len, name) }?.iter().map(|flag| *flag != 0).collect())
+}
+
+/// `Scalar[]`
+///
+/// # Safety
+/// As [`slice`].
+pub unsafe fn scalars(pointer: *const rlt_scalar, len: i64, name: &str) -> Result<SmallVec<[Scalar; 4]>> {
+    // SAFETY: as this function's own contract.
+    unsafe { slice(pointer, len, name) }?.iter().map(|scalar| scalar.to_scalar(name)).collect()
+}
+
+/// `str`: UTF-8 that ends with NUL.
+///
+/// # Safety
+/// `pointer` is NULL or a C string that stays as it is during the call.
+pub unsafe fn string<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: as this function's own contract.
+    let text = unsafe { CStr::from_ptr(pointer) };
+    text.to_str().map_err(|_| err!(Value, "argument `{name}` is not UTF-8: {}", text.to_string_lossy()))
+}
+
+/// `str?`
+///
+/// # Safety
+/// As [`string`].
+pub unsafe fn string_opt<'a>(pointer: *const c_char, name: &str) -> Result<Option<&'a str>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as this function's own contract.
+    unsafe { string(pointer, name) }.map(Some)
+}
+
+/// `ScalarType`
+#[inline]
+pub fn dtype(code: i32) -> Result<DType> {
+    DType::from_code(code)
+}
+
+/// `ScalarType?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+pub unsafe fn dtype_opt(pointer: *const i32) -> Result<Option<DType>> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.map(|code| DType::from_code(*code)).transpose()
+}
+
+/// `MemoryFormat?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+pub unsafe fn memory_format_opt(pointer: *const i32) -> Result<Option<MemoryFormat>> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.map(|code| MemoryFormat::from_code(*code)).transpose()
+}
+
+/// `MemoryFormat`
+pub fn memory_format(code: i32) -> Result<MemoryFormat> {
+    MemoryFormat::from_code(code)
+}
+
+/// `Layout`
+pub fn layout(code: i32) -> Result<Layout> {
+    Layout::from_code(code)
+}
+
+/// `Layout?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+pub unsafe fn layout_opt(pointer: *const i32) -> Result<Option<Layout>> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.map(|code| Layout::from_code(*code)).transpose()
+}
+
+/// `Device`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+pub unsafe fn device(pointer: *const rlt_device, name: &str) -> Result<Device> {
+    // SAFETY: as this function's own contract.
+    unsafe { device_opt(pointer) }?.ok_or_else(|| null(name))
+}
+
+/// `Device?`
+///
+/// # Safety
+/// `pointer` is NULL or readable.
+pub unsafe fn device_opt(pointer: *const rlt_device) -> Result<Option<Device>> {
+    // SAFETY: as this function's own contract.
+    unsafe { pointer.as_ref() }.map(|device| device.to_device()).transpose()
+}
+
+/// The tail `dtype, layout, device, pin_memory` of factories: NULL is all defaults.
+///
+/// # Safety
+/// `pointer` is NULL or points to as many readable bytes as its `struct_size` says.
+pub unsafe fn options(pointer: *const rlt_tensor_options) -> Result<Options> {
+    if pointer.is_null() {
+        return Ok(Options::default());
+    }
+    // SAFETY: as this function's own contract.
+    unsafe { sized::read(pointer, "options") }?.to_options()
+}
+
+/// `Generator?`: NULL is the default generator.
+///
+/// # Safety
+/// `handle` is NULL or live.
+pub unsafe fn generator_opt(handle: *const rlt_generator) -> Option<GeneratorRef> {
+    // SAFETY: as this function's own contract.
+    unsafe { handle::borrow_opt(handle) }
+}
+

@@ -1,0 +1,80 @@
+//! The last error of each thread, as C reads it.
+
+use rushlight_base::{Error, ErrorKind};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+
+/// An error in the form C can look at: the text ends with NUL.
+pub struct CError {
+    kind: ErrorKind,
+    message: CString,
+}
+
+impl CError {
+    /// The error, ready for C. A NUL inside the text would hide the rest: it becomes a space.
+    pub fn new(error: &Error) -> CError {
+        let mut text = error.message().as_bytes().to_vec();
+        for byte in &mut text {
+            if *byte == 0 {
+                *byte = b' ';
+            }
+        }
+        CError { kind: error.kind(), message: CString::new(text).unwrap_or_default() }
+    }
+
+    /// Its number.
+    pub fn code(&self) -> i32 {
+        self.kind.code()
+    }
+
+    /// Its text, borrowed.
+    pub fn as_ptr(&self) -> *const c_char {
+        self.message.as_ptr()
+    }
+
+    /// Its text, for Rust.
+    pub fn message(&self) -> &str {
+        self.message.to_str().unwrap_or_default()
+    }
+
+    /// The Rust error again.
+    pub fn to_error(&self) -> Error {
+        Error::new(self.kind, self.message())
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Option<CError>> = const { RefCell::new(None) };
+}
+
+/// Keep `error` as this thread's last one. Late in a thread's exit there is nowhere to keep it.
+#[cold]
+pub fn set(error: Error) {
+    let error = CError::new(&error);
+    let _ = LAST.try_with(|last| last.replace(Some(error)));
+}
+
+/// Move the last error out of the thread.
+pub fn take() -> Option<CError> {
+    LAST.try_with(RefCell::take).ok().flatten()
+}
+
+/// Look at the last error.
+pub fn with<R>(look: impl FnOnce(Option<&CError>) -> R) -> R {
+    // Late in a thread's exit the slot is gone: there is no error then.
+    let last = LAST.try_with(|last| last.as_ptr()).unwrap_or(std::ptr::null_mut());
+    // SAFETY: the slot belongs to this thread and lives as long as it; nothing replaces the error while
+    // `look` runs, because `look` only reads.
+    look(unsafe { last.as_ref() }.and_then(Option::as_ref))
+}
+
+/// The text of the last error, or an empty one; valid until the next error of this thread.
+pub fn message_ptr() -> *const c_char {
+    const NONE: &CStr = c"";
+    with(|error| error.map_or(NONE.as_ptr(), CError::as_ptr))
+}
+
+/// Keep an error that [`take`] took.
+pub fn put_back(error: CError) {
+    let _ = LAST.try_with(|last| last.replace(Some(error)));
+}
