@@ -6,6 +6,8 @@ pub mod headers;
 pub mod java;
 pub mod jni;
 pub mod operators_md;
+pub mod rust_expr;
+pub mod rust_ops;
 pub mod schema_json;
 
 use crate::model::Family;
@@ -40,6 +42,8 @@ pub const ALL: &[Emitter] = &[
     java::EMITTER,
     schema_json::EMITTER,
     operators_md::EMITTER,
+    rust_ops::EMITTER,
+    rust_expr::EMITTER,
 ];
 
 /// The first line of a generated file, after the comment sign of its language.

@@ -1,0 +1,97 @@
+//! The public typed functions: which layer a call goes to.
+
+use super::text::{arguments, code, doc, function_head, ident};
+use super::{forward, gradient};
+use crate::model::{Body, Form, FormKind, Op, Parameter};
+use crate::names;
+use crate::types::Kind;
+
+/// The public function of `form`.
+pub fn function(op: &Op, form: &Form) -> String {
+    let name = names::rust_function(&form.signature);
+    let constant = names::rust_static(&form.signature);
+    let parameters = form.parameters();
+    let arguments = arguments(&parameters);
+    let keys = keys(op, form, &parameters);
+    let boxed = format!("dispatch::boxed(&{constant}, keys, vec![{}])?.extract()", boxed_values(&parameters));
+    let extract = match form.kind {
+        FormKind::Functional => boxed,
+        // In-place and out forms return by name what they wrote.
+        FormKind::InPlace | FormKind::Out => boxed.replace("?.extract()", ".map(drop)"),
+    };
+    let plain = if forward::exists(op, form) {
+        format!("forward::{name}({arguments})")
+    } else {
+        forward::composite_call(op, form)
+    };
+    let mut text = documentation(op, form);
+    text.push_str(&function_head("pub", form));
+    text.push_str(" {\n");
+    text.push_str(&format!("let keys = dispatch::active({keys});\n"));
+    if gradient::exists(op, form) {
+        text.push_str(&format!("if keys.is_empty() {{ return {plain}; }}\n"));
+        text.push_str(&format!("if keys.is_boxed() {{ return {extract}; }}\n"));
+        text.push_str(&format!("gradient::{name}({arguments})\n"));
+    } else {
+        text.push_str(&format!("if keys.is_boxed() {{ return {extract}; }}\n"));
+        text.push_str(&format!("{plain}\n"));
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The keys of the tensor arguments. A differentiable view is always tracked, so that it has the autograd key itself.
+fn keys(op: &Op, form: &Form, parameters: &[Parameter]) -> String {
+    let mut keys: Vec<String> = Vec::new();
+    for parameter in parameters {
+        let name = ident(parameter);
+        match parameter.kind {
+            Kind::Tensor => keys.push(format!("{name}.keys()")),
+            Kind::TensorOptional => keys.push(format!("{name}.map_or(KeySet::EMPTY, Tensor::keys)")),
+            Kind::TensorList => keys.push(format!("dispatch::keys_of({name})")),
+            _ => {}
+        }
+    }
+    if op.is_view() && gradient::exists(op, form) {
+        keys.push("KeySet::AUTOGRAD".into());
+    }
+    if keys.is_empty() { "KeySet::EMPTY".into() } else { keys.join(" | ") }
+}
+
+fn boxed_values(parameters: &[Parameter]) -> String {
+    let values = parameters.iter().flat_map(|parameter| {
+        let name = ident(parameter);
+        match parameter.kind {
+            Kind::Options => ["dtype", "layout", "device", "pin_memory"]
+                .iter()
+                .map(|field| format!("{name}.{field}.into()"))
+                .collect::<Vec<_>>(),
+            _ => vec![format!("{name}.into()")],
+        }
+    });
+    values.collect::<Vec<_>>().join(", ")
+}
+
+fn documentation(op: &Op, form: &Form) -> String {
+    let primary = op.primary();
+    let link = names::rust_function(&primary.signature);
+    let written: Vec<String> = form.written().iter().map(|parameter| format!("`{}`", ident(parameter))).collect();
+    let copied = if matches!(op.body, Body::Composite(_)) { " (by copying)" } else { "" };
+    if !std::ptr::eq(form, primary) {
+        let what = match form.kind {
+            FormKind::InPlace => format!("[`{link}`] in place: the result goes into `self_`{copied}."),
+            _ => format!("[`{link}`] into {}, resized as needed{copied}.", written.join(" and ")),
+        };
+        return doc(&what, 0);
+    }
+    let mut text = doc(&op.doc.summary, 0);
+    text.push_str("///\n");
+    text.push_str(&doc(&code(&op.doc.formula), 0));
+    text.push_str("///\n");
+    let shapes = format!("Shapes: {}. Dtypes: {}. {}", code(&op.doc.shapes), op.dtypes.name(), op.doc.errors);
+    text.push_str(&doc(&shapes, 0));
+    if op.doc.source.starts_with("http") {
+        text.push_str(&format!("///\n/// Source: <{}>\n", op.doc.source));
+    }
+    text
+}

@@ -1,0 +1,239 @@
+//! The forward assembly: snapshot, shape rule, memory for the result, kernel.
+
+use super::text::{arguments, function_head, ident, kernel_arguments, result_type, snapshot_iterator, snapshots};
+use crate::model::{Body, Form, FormKind, Op, Overlap, Parameter};
+use crate::names;
+use crate::types::Kind;
+
+/// Does `form` have a forward function (or does the public function call a composite itself)?
+pub fn exists(op: &Op, form: &Form) -> bool {
+    !op.is_composite() || op.is_differentiable() || form.kind != FormKind::Functional
+}
+
+/// `composite::linear(input, weight, bias)`
+pub fn composite_call(op: &Op, form: &Form) -> String {
+    let Body::Composite(path) = &op.body else { return String::new() };
+    let parameters = if form.kind == FormKind::Out { form.inputs() } else { form.parameters() };
+    format!("{path}({})", arguments(&parameters))
+}
+
+/// The forward function of `form`.
+pub fn function(op: &Op, form: &Form) -> String {
+    let body = match (&op.body, form.kind) {
+        (Body::Kernel { shape, cpu, .. }, FormKind::Functional) => functional(op, form, shape.as_deref(), cpu),
+        (Body::Kernel { shape, cpu, .. }, FormKind::Out) => out(op, form, shape.as_deref(), cpu),
+        (Body::Kernel { shape: Some(shape), cpu, .. }, FormKind::InPlace) if !std::ptr::eq(form, op.primary()) => {
+            in_place(op, form, shape, cpu)
+        }
+        (Body::Kernel { shape, cpu, .. }, FormKind::InPlace) => in_place_only(op, form, shape.as_deref(), cpu),
+        (Body::View(path), FormKind::InPlace) => in_place_view(op, form, path),
+        (Body::View(path), _) => view(op, form, path),
+        (Body::Composite(_), kind) => return composite(op, form, kind),
+    };
+    format!(
+        "{} {{\ndispatch::named(\"{}\", || {{\n{body}}})\n}}\n",
+        function_head("pub", form),
+        form.signature.full_name()
+    )
+}
+
+fn rule_call(op: &Op, form: &Form, path: &str) -> String {
+    format!("{path}({})", kernel_arguments(op, form).join(", "))
+}
+
+fn kernel_call(op: &Op, form: &Form, path: &str, outputs: &[String]) -> String {
+    let mut list: Vec<String> = outputs.iter().map(|output| format!("&{output}")).collect();
+    list.extend(kernel_arguments(op, form));
+    format!("{path}({})", list.join(", "))
+}
+
+/// `result`, or `result0`, `result1`, ...
+fn numbered(name: &str, count: usize) -> Vec<String> {
+    if count == 1 { vec![name.to_string()] } else { (0..count).map(|index| format!("{name}{index}")).collect() }
+}
+
+/// `let spec = rule;` or `let [spec0, spec1] = rule;`
+fn specs(op: &Op, form: &Form, shape: Option<&str>, count: usize) -> String {
+    let rule = rule_call(op, form, shape.unwrap_or_default());
+    let names = numbered("spec", count);
+    if count == 1 { format!("let spec = {rule}?;\n") } else { format!("let [{}] = {rule}?;\n", names.join(", ")) }
+}
+
+fn guarded_kernel(op: &Op, form: &Form, cpu: &str, outputs: &[String], inputs: &[Parameter]) -> String {
+    format!(
+        "if dispatch::on_cpu(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
+        form.signature.full_name(),
+        outputs[0],
+        snapshot_iterator(inputs),
+        kernel_call(op, form, cpu, outputs)
+    )
+}
+
+fn functional(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
+    let inputs = form.inputs();
+    let count = form.signature.returns.len();
+    let results = numbered("result", count);
+    let mut text = snapshots(&inputs);
+    if count == 1 {
+        text.push_str(&format!("let result = {}?.allocate()?;\n", rule_call(op, form, shape.unwrap_or_default())));
+    } else {
+        text.push_str(&specs(op, form, shape, count));
+        for (index, result) in results.iter().enumerate() {
+            text.push_str(&format!("let {result} = spec{index}.allocate()?;\n"));
+        }
+    }
+    text.push_str(&guarded_kernel(op, form, cpu, &results, &inputs));
+    let tensors: Vec<String> = results.iter().map(|result| format!("Tensor::from_dense({result})")).collect();
+    match tensors.as_slice() {
+        [single] => text.push_str(&format!("Ok({single})\n")),
+        several => text.push_str(&format!("Ok(({}))\n", several.join(", "))),
+    }
+    text
+}
+
+fn overlap(op: &Op) -> &'static str {
+    match op.overlap {
+        Overlap::Elementwise => "Overlap::Elementwise",
+        Overlap::Temporary => "Overlap::Temporary",
+    }
+}
+
+fn out(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
+    let inputs = form.inputs();
+    let written = form.written();
+    let specs_names = numbered("spec", written.len());
+    let places = numbered("place", written.len());
+    let mut text = snapshots(&inputs);
+    text.push_str(&specs(op, form, shape, written.len()));
+    let iterator = snapshot_iterator(&inputs);
+    for ((spec, place), parameter) in specs_names.iter().zip(&places).zip(&written) {
+        let target = ident(parameter);
+        text.push_str(&format!("let {place} = {spec}.prepare_out({target}, {}, {iterator})?;\n", overlap(op)));
+    }
+    text.push_str(&guarded_kernel(op, form, cpu, &places, &inputs));
+    let finishes: Vec<String> =
+        places.iter().zip(&written).map(|(place, parameter)| format!("{place}.finish({})", ident(parameter))).collect();
+    text.push_str(&finishes.join("?;\n"));
+    text.push('\n');
+    text
+}
+
+fn in_place(op: &Op, form: &Form, shape: &str, cpu: &str) -> String {
+    let inputs = form.inputs();
+    let target = ident(&inputs[0]);
+    let mut text = format!("let tensor = {target};\n");
+    text.push_str(&snapshots(&inputs));
+    text.push_str(&specs(op, form, Some(shape), 1));
+    let others = snapshot_iterator(&inputs[1..]);
+    text.push_str(&format!("let place = spec.prepare_inplace(&{target}, {}, {others})?;\n", overlap(op)));
+    text.push_str(&guarded_kernel(op, form, cpu, &["place".to_string()], &inputs));
+    text.push_str("place.finish(tensor)\n");
+    text
+}
+
+/// Operators that exist in place only: the kernel gets what it writes as its own arguments.
+fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
+    let inputs = form.inputs();
+    let written = form.written();
+    let mut text = String::new();
+    for parameter in &written {
+        let name = ident(parameter);
+        text.push_str(&format!("let {} = {name};\n", kept(&written, parameter)));
+    }
+    text.push_str(&snapshots(&inputs));
+    if let Some(shape) = shape {
+        text.push_str(&format!("{}?;\n", rule_call(op, form, shape)));
+    }
+    for parameter in &written {
+        let name = ident(parameter);
+        match parameter.kind {
+            Kind::TensorList => text.push_str(&format!("{name}.iter().try_for_each(Dense::check_writable)?;\n")),
+            _ => text.push_str(&format!("{name}.check_writable()?;\n")),
+        }
+    }
+    let first = ident(&written[0]);
+    let place = if written[0].kind == Kind::TensorList {
+        text.push_str(&format!("let Some(first) = {first}.first() else {{ return Ok(()) }};\n"));
+        "first".to_string()
+    } else {
+        format!("&{first}")
+    };
+    let others: Vec<Parameter> = inputs.iter().filter(|parameter| parameter.name != written[0].name).cloned().collect();
+    let others =
+        if written[0].kind == Kind::TensorList { snapshot_iterator(&inputs) } else { snapshot_iterator(&others) };
+    text.push_str(&format!(
+        "if dispatch::on_cpu(\"{}\", {place}, {others})? {{\n{}?;\n}}\n",
+        form.signature.full_name(),
+        kernel_call(op, form, cpu, &[])
+    ));
+    for parameter in &written {
+        let tensor = kept(&written, parameter);
+        match parameter.kind {
+            Kind::TensorList => text.push_str(&format!("{tensor}.iter().for_each(|tensor| tensor.bump_version());\n")),
+            _ => text.push_str(&format!("{tensor}.bump_version();\n")),
+        }
+    }
+    text.push_str("Ok(())\n");
+    text
+}
+
+/// The name that keeps a written argument while its own name stands for the snapshot.
+fn kept(written: &[Parameter], parameter: &Parameter) -> String {
+    match (written.len(), parameter.kind) {
+        (1, Kind::Tensor) => "tensor".to_string(),
+        _ => format!("written_{}", ident(parameter).trim_end_matches('_')),
+    }
+}
+
+fn view_rule(op: &Op, form: &Form, path: &str) -> String {
+    let inputs = form.inputs();
+    let mut list = kernel_arguments(op, form);
+    list[0] = "&base".into();
+    format!(
+        "let base = {}.dense()?;\n{}let geometry = {path}({})?;\n",
+        ident(&inputs[0]),
+        snapshots(&inputs[1..]),
+        list.join(", ")
+    )
+}
+
+fn view(op: &Op, form: &Form, path: &str) -> String {
+    let rule = view_rule(op, form, path);
+    format!("{rule}Ok({}.view_of(&base, geometry))\n", ident(&form.inputs()[0]))
+}
+
+fn in_place_view(op: &Op, form: &Form, path: &str) -> String {
+    let target = ident(&form.inputs()[0]);
+    format!("{}{target}.set_geometry(geometry)?;\n{target}.bump_version();\nOk(())\n", view_rule(op, form, path))
+}
+
+/// The forms of a composite that are made by copying, and the functional form if a derivative of its own stands
+/// above it.
+fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
+    let call = composite_call(op, form);
+    let body = match kind {
+        FormKind::Functional => format!("let _below = dispatch::Below::autograd();\n{call}\n"),
+        FormKind::InPlace => {
+            let target = ident(&form.written()[0]);
+            format!("let result = {call}?;\nops::copy_({target}, &result, false)\n")
+        }
+        FormKind::Out => {
+            let written = form.written();
+            let results = numbered("result", written.len());
+            let binding = if written.len() == 1 { "result".to_string() } else { format!("({})", results.join(", ")) };
+            let copies: Vec<String> = results
+                .iter()
+                .zip(&written)
+                .map(|(result, parameter)| format!("dispatch::write_result(&{result}, {})", ident(parameter)))
+                .collect();
+            format!("let {binding} = {call}?;\n{}\n", copies.join("?;\n"))
+        }
+    };
+    debug_assert!(kind == FormKind::Functional || result_type(form) == "()");
+    format!("{} {{\n{body}}}\n", function_head("pub", form))
+}
+
+/// The Rust name of the function, for callers above.
+pub fn path(form: &Form) -> String {
+    format!("super::forward::{}", names::rust_function(&form.signature))
+}

@@ -1,0 +1,386 @@
+//! The autograd layer of an operator: the wrapper that records, and the node that computes the gradients.
+
+use super::forward;
+use super::text::{arguments, function_head, ident, tensor_iterator};
+use crate::formula::{self, Use};
+use crate::model::{Form, FormKind, Formula, Op, Parameter, Returns};
+use crate::names;
+use crate::types::Kind;
+use std::collections::BTreeMap;
+
+/// Does `form` have an autograd wrapper?
+pub fn exists(op: &Op, form: &Form) -> bool {
+    match form.kind {
+        FormKind::Functional => op.is_differentiable(),
+        // The in-place form of a composite records through the operators that it calls.
+        FormKind::InPlace => !op.is_composite(),
+        FormKind::Out => op.is_differentiable() || op.is_composite(),
+    }
+}
+
+/// A value that the node keeps.
+struct Kept {
+    name: String,
+    kind: KeptKind,
+    /// The formulas that use it.
+    users: Vec<usize>,
+}
+
+enum KeptKind {
+    Input(Kind, Use),
+    Output(usize, Use),
+    Value(Kind),
+}
+
+/// What all formulas of an operator use, and where its differentiable arguments have their slots.
+struct Plan {
+    parameters: Vec<Parameter>,
+    kept: Vec<Kept>,
+    /// Of each formula: the outputs whose gradients it reads.
+    gradients: Vec<Vec<usize>>,
+    /// Of each formula: it reads `needs`.
+    needs: Vec<bool>,
+}
+
+impl Plan {
+    fn new(op: &Op) -> Plan {
+        let signature = &op.primary().signature;
+        let schema_names: Vec<&str> = signature.arguments.iter().map(|argument| argument.name.as_str()).collect();
+        let outputs = op.output_names();
+        let parameters = op.primary().parameters();
+        let mut found: BTreeMap<String, (Use, Vec<usize>)> = BTreeMap::new();
+        let mut gradients = Vec::new();
+        let mut needs = Vec::new();
+        for (index, formula) in op.derivative.iter().enumerate() {
+            // `load.rs` has refused formulas that cannot be read.
+            let uses = formula::uses(&formula.text, &schema_names, &outputs).unwrap_or_default();
+            for (name, used) in uses.values {
+                let entry = found.entry(name).or_insert((used, Vec::new()));
+                entry.0 = entry.0.max(used);
+                entry.1.push(index);
+            }
+            gradients.push(uses.gradients);
+            needs.push(uses.needs);
+        }
+        let kind_of = |name: &str| {
+            let input = parameters.iter().find(|parameter| parameter.name == name).map(|parameter| parameter.kind);
+            let output = outputs.iter().position(|output| output == name);
+            (input, output)
+        };
+        let mut kept: Vec<Kept> = found
+            .into_iter()
+            .filter_map(|(name, (used, users))| {
+                let kind = match kind_of(&name) {
+                    (Some(kind), _) if kind.is_tensor() => KeptKind::Input(kind, used),
+                    (Some(kind), _) => KeptKind::Value(kind),
+                    (None, Some(output)) => KeptKind::Output(output, used),
+                    (None, None) => return None,
+                };
+                Some(Kept { name, kind, users })
+            })
+            .collect();
+        let position = |kept: &Kept| parameters.iter().position(|parameter| parameter.name == kept.name);
+        kept.sort_by_key(|kept| position(kept).unwrap_or(usize::MAX));
+        Plan { parameters, kept, gradients, needs }
+    }
+
+    /// The arguments that formulas give gradients of, in order.
+    fn differentiable(&self, op: &Op) -> Vec<Parameter> {
+        self.parameters.iter().filter(|parameter| op.has_gradient(&parameter.name)).cloned().collect()
+    }
+
+    /// The slot of a differentiable argument: a number, plus the lengths of the lists before it.
+    fn slot(&self, op: &Op, name: &str, length: impl Fn(&str) -> String) -> String {
+        let mut count = 0usize;
+        let mut lists = String::new();
+        for parameter in self.differentiable(op) {
+            if parameter.name == name {
+                break;
+            }
+            match parameter.kind {
+                Kind::TensorList => lists.push_str(&format!(" + {}", length(&ident(&parameter)))),
+                _ => count += 1,
+            }
+        }
+        format!("{count}{lists}")
+    }
+
+    fn is_list(&self, name: &str) -> bool {
+        self.parameters.iter().any(|parameter| parameter.name == name && parameter.kind == Kind::TensorList)
+    }
+
+    /// `edges.needs(0) || edges.needs(1)`: does any user of a kept value run?
+    fn condition(&self, op: &Op, kept: &Kept) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        for &user in &kept.users {
+            for input in &op.derivative[user].inputs {
+                let slot = self.slot(op, input, |list| format!("{list}.len()"));
+                parts.push(if self.is_list(input) {
+                    let list = names::rust_identifier(input);
+                    format!("edges.needs_any({slot}..{slot} + {list}.len())")
+                } else {
+                    format!("edges.needs({slot})")
+                });
+            }
+        }
+        parts.dedup();
+        parts.join(" || ")
+    }
+
+    fn field(kept: &Kept) -> String {
+        names::rust_identifier(&kept.name)
+    }
+
+    fn saves_memory(&self) -> bool {
+        self.kept
+            .iter()
+            .any(|kept| matches!(kept.kind, KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole)))
+    }
+}
+
+/// The node's struct and its `Backward`.
+pub fn node(op: &Op) -> String {
+    let plan = Plan::new(op);
+    let mut text = format!("/// The derivative of `{}`.\n", op.name());
+    let mut fields = String::new();
+    for kept in &plan.kept {
+        let ty = match kept.kind {
+            KeptKind::Input(Kind::TensorList, _) => "MetaList",
+            KeptKind::Input(_, Use::Metadata) | KeptKind::Output(_, Use::Metadata) => "Meta",
+            KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => "Saved",
+            KeptKind::Value(kind) => kind.spelling().rust_owned,
+        };
+        fields.push_str(&format!("{}: {ty},\n", Plan::field(kept)));
+    }
+    for list in plan.differentiable(op).iter().filter(|parameter| parameter.kind == Kind::TensorList) {
+        fields.push_str(&format!("{}_len: usize,\n", ident(list)));
+    }
+    if fields.is_empty() {
+        text.push_str(&format!("struct {};\n\n", op.node));
+    } else {
+        text.push_str(&format!("struct {} {{\n{fields}}}\n\n", op.node));
+    }
+    text.push_str(&format!("impl Backward for {} {{\n", op.node));
+    text.push_str(&format!("fn name(&self) -> &str {{ \"{}\" }}\n\n", op.node));
+    text.push_str(&format!("fn saves(&self) -> bool {{ {} }}\n\n", plan.saves_memory()));
+    text.push_str("fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {\n");
+    text.push_str("let mut gradients = call.undefined();\n");
+    for (index, formula) in op.derivative.iter().enumerate() {
+        text.push_str(&gradient(op, &plan, index, formula));
+    }
+    text.push_str("Ok(gradients)\n}\n}\n");
+    text
+}
+
+/// The statements of one formula.
+fn gradient(op: &Op, plan: &Plan, index: usize, formula: &Formula) -> String {
+    let slot = |name: &str| plan.slot(op, name, |list| format!("self.{list}_len"));
+    let first = &formula.inputs[0];
+    let start = slot(first);
+    let needed: Vec<String> = formula
+        .inputs
+        .iter()
+        .map(|input| match plan.is_list(input) {
+            true => format!("call.needs_any({start}..{start} + self.{}_len)", names::rust_identifier(input)),
+            false => format!("call.needs({})", slot(input)),
+        })
+        .collect();
+    let joined = needed.join(" || ");
+    let joined = if needed.len() > 1 { format!("({joined})") } else { joined };
+    let (condition, gradients) = match plan.gradients[index].as_slice() {
+        [] => (joined, String::new()),
+        [single] => {
+            let name = gradient_name(op, *single);
+            (format!("{joined} && let Some({name}) = call.grad({single})"), String::new())
+        }
+        several => {
+            let any: Vec<String> = several.iter().map(|output| format!("call.grad({output}).is_some()")).collect();
+            let bind = several
+                .iter()
+                .map(|output| format!("let {} = &call.grad_or_zeros({output})?;\n", gradient_name(op, *output)));
+            (format!("{joined} && ({})", any.join(" || ")), bind.collect())
+        }
+    };
+    let mut text = format!("if {condition} {{\n{gradients}");
+    for kept in plan.kept.iter().filter(|kept| kept.users.contains(&index)) {
+        text.push_str(&binding(kept));
+    }
+    if plan.needs[index] {
+        text.push_str(&format!("let needs = [{}];\n", needed.join(", ")));
+    }
+    let expression = formula::to_rust(&formula.text);
+    text.push_str(&match (formula.inputs.len(), plan.is_list(first)) {
+        (1, false) => format!("gradients.set({start}, {expression})?;\n"),
+        (1, true) => format!("gradients.set_list({start}, {expression})?;\n"),
+        _ => joint(plan, op, formula, &expression),
+    });
+    text.push_str("}\n");
+    text
+}
+
+/// A joint formula gives an array, whose elements go to slots that need not be neighbours.
+fn joint(plan: &Plan, op: &Op, formula: &Formula, expression: &str) -> String {
+    let names: Vec<String> = (0..formula.inputs.len()).map(|index| format!("grad_input{index}")).collect();
+    let mut text = format!("let [{}] = {expression};\n", names.join(", "));
+    for (name, input) in names.iter().zip(&formula.inputs) {
+        let slot = plan.slot(op, input, |list| format!("self.{list}_len"));
+        text.push_str(&format!("gradients.set_some({slot}, [{name}])?;\n"));
+    }
+    text
+}
+
+fn gradient_name(op: &Op, output: usize) -> String {
+    if output == 0 { "grad".into() } else { format!("grad_{}", op.output_names()[output]) }
+}
+
+/// The statement that gives a formula a kept value under its name.
+fn binding(kept: &Kept) -> String {
+    let name = Plan::field(kept);
+    match kept.kind {
+        KeptKind::Input(Kind::TensorList, _)
+        | KeptKind::Input(_, Use::Metadata)
+        | KeptKind::Output(_, Use::Metadata) => format!("let {name} = &self.{name};\n"),
+        KeptKind::Input(Kind::TensorOptional, Use::Whole) => {
+            format!("let {name} = call.unpack_option(&self.{name})?;\nlet {name} = {name}.as_ref();\n")
+        }
+        KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => {
+            format!("let {name} = &call.unpack(&self.{name})?;\n")
+        }
+        KeptKind::Value(Kind::IntList | Kind::FloatList) => format!("let {name} = self.{name}.as_slice();\n"),
+        KeptKind::Value(Kind::Str) => format!("let {name} = self.{name}.as_str();\n"),
+        KeptKind::Value(Kind::IntListOptional | Kind::FloatListOptional | Kind::StrOptional) => {
+            format!("let {name} = self.{name}.as_deref();\n")
+        }
+        KeptKind::Value(_) => format!("let {name} = self.{name};\n"),
+    }
+}
+
+/// The autograd wrapper of `form`.
+pub fn wrapper(op: &Op, form: &Form) -> String {
+    let body = match form.kind {
+        FormKind::Out => checked(form, "check_out", &form.signature.name, &form.parameters()),
+        FormKind::InPlace if !op.is_differentiable() => {
+            checked(form, "check_no_derivative", &form.signature.name, &form.parameters())
+        }
+        FormKind::InPlace => in_place(op, form),
+        FormKind::Functional => functional(op, form),
+    };
+    format!("{} {{\n{body}}}\n", function_head("pub", form))
+}
+
+fn checked(form: &Form, check: &str, name: &str, tensors: &[Parameter]) -> String {
+    format!(
+        "autograd::{check}(\"{name}\", {})?;\n{}({})\n",
+        tensor_iterator(tensors),
+        forward::path(form),
+        arguments(&form.parameters())
+    )
+}
+
+fn edges(differentiable: &[Parameter]) -> String {
+    let mut text = "let edges = Edges::new()".to_string();
+    for parameter in differentiable {
+        let name = ident(parameter);
+        text.push_str(&match parameter.kind {
+            Kind::TensorOptional => format!(".with_option({name})"),
+            Kind::TensorList => format!(".with_list({name})"),
+            _ => format!(".with({name})"),
+        });
+    }
+    text + ";\n"
+}
+
+/// The struct literal of the node. `outputs` are the expressions of the outputs, `before` the values that had to be
+/// kept before the write.
+fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> String {
+    let mut fields: Vec<String> = Vec::new();
+    for kept in &plan.kept {
+        let name = Plan::field(kept);
+        let condition = plan.condition(op, kept);
+        let value = match kept.kind {
+            _ if before.contains(&kept.name) => format!("saved_{}", name.trim_end_matches('_')),
+            KeptKind::Input(Kind::TensorList, _) => format!("MetaList::of({name})"),
+            KeptKind::Input(_, Use::Metadata) => format!("Meta::of({name})"),
+            KeptKind::Input(Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})"),
+            KeptKind::Input(..) => format!("Saved::input_if({condition}, {name})"),
+            KeptKind::Output(output, Use::Metadata) => format!("Meta::of({})", outputs[output]),
+            KeptKind::Output(0, _) => format!("Saved::output_if({condition}, {})", outputs[0]),
+            KeptKind::Output(output, _) => format!("Saved::nth_output_if({condition}, {}, {output})", outputs[output]),
+            KeptKind::Value(Kind::IntList) => format!("DimVec::from_slice({name})"),
+            KeptKind::Value(Kind::IntListOptional) => format!("{name}.map(DimVec::from_slice)"),
+            KeptKind::Value(Kind::FloatList) => format!("{name}.to_vec()"),
+            KeptKind::Value(Kind::FloatListOptional) => format!("{name}.map(<[f64]>::to_vec)"),
+            KeptKind::Value(Kind::Str) => format!("{name}.to_string()"),
+            KeptKind::Value(Kind::StrOptional) => format!("{name}.map(str::to_string)"),
+            KeptKind::Value(_) => name.clone(),
+        };
+        fields.push(if value == name { name } else { format!("{name}: {value}") });
+    }
+    for list in plan.differentiable(op).iter().filter(|parameter| parameter.kind == Kind::TensorList) {
+        let name = ident(list);
+        fields.push(format!("{name}_len: {name}.len()"));
+    }
+    if fields.is_empty() { op.node.clone() } else { format!("{} {{ {} }}", op.node, fields.join(", ")) }
+}
+
+fn functional(op: &Op, form: &Form) -> String {
+    let plan = Plan::new(op);
+    let differentiable = plan.differentiable(op);
+    let call = format!("{}({})", forward::path(form), arguments(&form.parameters()));
+    let (binding, outputs): (String, Vec<String>) = match form.returns() {
+        Returns::Tensors(count) => {
+            let names: Vec<String> = (0..count).map(|index| format!("result{index}")).collect();
+            (format!("({})", names.join(", ")), names)
+        }
+        _ => ("result".into(), vec!["result".into()]),
+    };
+    let call = if op.is_view() {
+        format!("autograd::as_view({}, {call}?)?", ident(&plan.parameters[0]))
+    } else {
+        format!("{call}?")
+    };
+    let references: Vec<String> = outputs.iter().map(|output| format!("&{output}")).collect();
+    format!(
+        "let {binding} = {call};\nif autograd::should_record({}) {{\n{}let node = {};\n\
+         autograd::record(&[{}], edges, node);\n}}\nOk({binding})\n",
+        tensor_iterator(&differentiable),
+        edges(&differentiable),
+        literal(op, &plan, &references, &[]),
+        references.join(", ")
+    )
+}
+
+fn in_place(op: &Op, form: &Form) -> String {
+    let plan = Plan::new(op);
+    let differentiable = plan.differentiable(op);
+    let target = ident(&form.written()[0]);
+    let call = format!("{}({})", forward::path(form), arguments(&form.parameters()));
+    let mut text = format!(
+        "let recording = autograd::should_record({});\n\
+         autograd::check_inplace(\"{}\", {target}, recording)?;\n\
+         if !recording {{\nreturn {call};\n}}\n{}",
+        tensor_iterator(&differentiable),
+        form.signature.name,
+        edges(&differentiable)
+    );
+    let mut before = Vec::new();
+    for kept in &plan.kept {
+        let KeptKind::Input(kind, used) = &kept.kind else { continue };
+        let name = Plan::field(kept);
+        let condition = plan.condition(op, kept);
+        let value = match (kind, used) {
+            (Kind::TensorList, _) => format!("MetaList::of({name})"),
+            (_, Use::Metadata) => format!("Meta::of({name})"),
+            (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})"),
+            _ if name == target => format!("Saved::before_write_if({condition}, {name})?"),
+            _ => format!("Saved::input_if({condition}, {name})"),
+        };
+        text.push_str(&format!("let saved_{} = {value};\n", name.trim_end_matches('_')));
+        before.push(kept.name.clone());
+    }
+    text.push_str(&format!(
+        "{call}?;\nautograd::rebase_history({target}, edges, {})\n",
+        literal(op, &plan, std::slice::from_ref(&target), &before)
+    ));
+    text
+}
