@@ -187,6 +187,11 @@ typedef struct rlt_memory_stats {
   int64_t reserved;
 } rlt_memory_stats;
 
+/**
+ * Frees the context of a callback. NULL where there is nothing to free.
+ */
+typedef void (*rlt_deleter)(void *ctx);
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus

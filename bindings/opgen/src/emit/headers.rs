@@ -76,6 +76,7 @@ fn file(name: &str, source: &str, text: &str) -> Result<OutFile, String> {
         export: ExportConfig {
             rename: FOREIGN.into_iter().map(|name| (name.to_string(), format!("struct {name}"))).collect(),
             exclude: FOREIGN.into_iter().map(String::from).collect(),
+            include: named_types(text),
             ..ExportConfig::default()
         },
         ..Config::default()
@@ -90,6 +91,12 @@ fn file(name: &str, source: &str, text: &str) -> Result<OutFile, String> {
     bindings.write(&mut bytes);
     let text = String::from_utf8(bytes).map_err(|error| problem(&error))?;
     Ok(OutFile { path: format!("include/rushlight/{name}.h"), text })
+}
+
+/// The names that the file gives to types. cbindgen leaves out one that only other files use.
+fn named_types(text: &str) -> Vec<String> {
+    let names = text.lines().filter_map(|line| line.strip_prefix("pub type ")?.split(' ').next());
+    names.map(String::from).collect()
 }
 
 /// A file of our own for cbindgen to read, gone when dropped.
