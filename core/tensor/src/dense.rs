@@ -241,6 +241,17 @@ impl Dense {
     }
 }
 
+/// Number of elements from the first to the farthest one of these sizes and (not negative) strides.
+fn reach(sizes: &[i64], strides: &[i64]) -> Result<i64> {
+    if numel(sizes)? == 0 {
+        return Ok(0);
+    }
+    let overflow = || err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes));
+    sizes.iter().zip(strides).try_fold(1i64, |reach, (&size, &stride)| {
+        (size - 1).checked_mul(stride).and_then(|step| reach.checked_add(step)).ok_or_else(overflow)
+    })
+}
+
 /// What a shape rule says of an output: everything but the values.
 #[derive(Clone, Debug)]
 pub struct Spec {
@@ -260,7 +271,7 @@ impl Spec {
         Spec { sizes: DimVec::from_slice(sizes), strides: None, dtype, device }
     }
 
-    /// The same with these strides, which must be those of a gap-free tensor.
+    /// The same with these strides, none of them negative.
     pub fn with_strides(mut self, strides: DimVec) -> Spec {
         self.strides = Some(strides);
         self
@@ -269,7 +280,10 @@ impl Spec {
     /// Memory for the output, not initialised.
     #[inline]
     pub fn allocate(self) -> Result<Dense> {
-        let elements = numel(&self.sizes)?;
+        let elements = match &self.strides {
+            None => numel(&self.sizes)?,
+            Some(strides) => reach(&self.sizes, strides)?,
+        };
         let bytes = (elements as usize).checked_mul(self.dtype.size()).ok_or_else(|| {
             err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(&self.sizes))
         })?;
