@@ -80,13 +80,13 @@ pub fn to_device(
 /// With dtype, layout and device as told.
 pub fn to_dtype_layout(
     self_: &Tensor,
-    options: &Options,
+    options: Options,
     non_blocking: bool,
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
     options.check()?;
-    to(self_, *options, non_blocking, copy, memory_format)
+    to(self_, options, non_blocking, copy, memory_format)
 }
 
 /// With dtype and device of another tensor.

@@ -29,7 +29,7 @@ pub fn clone(out: &Dense, self_: &Dense, _memory_format: Option<MemoryFormat>) -
 pub fn to_copy(
     out: &Dense,
     self_: &Dense,
-    _options: &Options,
+    _options: Options,
     _non_blocking: bool,
     _memory_format: Option<MemoryFormat>,
 ) -> Result<()> {

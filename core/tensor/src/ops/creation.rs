@@ -11,42 +11,42 @@ fn fill_with(out: &Dense, value: Scalar) -> Result<()> {
 }
 
 /// out: as allocated
-pub fn empty(_out: &Dense, _size: &[i64], _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+pub fn empty(_out: &Dense, _size: &[i64], _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     Ok(())
 }
 
 /// out: as allocated
-pub fn empty_like(_out: &Dense, _self: &Dense, _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+pub fn empty_like(_out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     Ok(())
 }
 
 /// out: as allocated
-pub fn empty_strided(_out: &Dense, _size: &[i64], _stride: &[i64], _options: &Options) -> Result<()> {
+pub fn empty_strided(_out: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
     Ok(())
 }
 
 /// out = 0
-pub fn zeros(out: &Dense, _size: &[i64], _options: &Options) -> Result<()> {
+pub fn zeros(out: &Dense, _size: &[i64], _options: Options) -> Result<()> {
     fill_with(out, Scalar::Int(0))
 }
 
 /// out = 0
-pub fn zeros_like(out: &Dense, _self: &Dense, _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+pub fn zeros_like(out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     fill_with(out, Scalar::Int(0))
 }
 
 /// out = 1
-pub fn ones(out: &Dense, _size: &[i64], _options: &Options) -> Result<()> {
+pub fn ones(out: &Dense, _size: &[i64], _options: Options) -> Result<()> {
     fill_with(out, Scalar::Int(1))
 }
 
 /// out = 1
-pub fn ones_like(out: &Dense, _self: &Dense, _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+pub fn ones_like(out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     fill_with(out, Scalar::Int(1))
 }
 
 /// out = fill_value
-pub fn full(out: &Dense, _size: &[i64], fill_value: Scalar, _options: &Options) -> Result<()> {
+pub fn full(out: &Dense, _size: &[i64], fill_value: Scalar, _options: Options) -> Result<()> {
     fill_with(out, fill_value)
 }
 
@@ -55,7 +55,7 @@ pub fn full_like(
     out: &Dense,
     _self: &Dense,
     fill_value: Scalar,
-    _options: &Options,
+    _options: Options,
     _memory_format: Option<MemoryFormat>,
 ) -> Result<()> {
     fill_with(out, fill_value)
@@ -77,16 +77,16 @@ pub fn zero(out: &Dense, _self: &Dense) -> Result<()> {
 }
 
 /// out_i = i
-pub fn arange(out: &Dense, end: Scalar, options: &Options) -> Result<()> {
+pub fn arange(out: &Dense, end: Scalar, options: Options) -> Result<()> {
     arange_start_step(out, Scalar::Int(0), end, Scalar::Int(1), options)
 }
 
 /// out_i = start + i
-pub fn arange_start(out: &Dense, start: Scalar, end: Scalar, options: &Options) -> Result<()> {
+pub fn arange_start(out: &Dense, start: Scalar, end: Scalar, options: Options) -> Result<()> {
     arange_start_step(out, start, end, Scalar::Int(1), options)
 }
 
 /// out_i = start + i step
-pub fn arange_start_step(out: &Dense, start: Scalar, _end: Scalar, step: Scalar, _options: &Options) -> Result<()> {
+pub fn arange_start_step(out: &Dense, start: Scalar, _end: Scalar, step: Scalar, _options: Options) -> Result<()> {
     rushlight_cpu::fill::arange(&array(out), start, step)
 }

@@ -51,17 +51,17 @@ pub fn uniform_(self_: &Dense, from_: f64, to: f64, generator: Option<&Generator
 }
 
 /// out: uniform over [0, 1)
-pub fn rand(out: &Dense, _size: &[i64], _options: &Options) -> Result<()> {
+pub fn rand(out: &Dense, _size: &[i64], _options: Options) -> Result<()> {
     uniform(out, 0.0, 1.0, None)
 }
 
 /// out: uniform over [0, 1)
-pub fn rand_generator(out: &Dense, _size: &[i64], generator: Option<&Generator>, _options: &Options) -> Result<()> {
+pub fn rand_generator(out: &Dense, _size: &[i64], generator: Option<&Generator>, _options: Options) -> Result<()> {
     uniform(out, 0.0, 1.0, generator)
 }
 
 /// out: uniform over [0, 1)
-pub fn rand_like(out: &Dense, _self: &Dense, _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+pub fn rand_like(out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     uniform(out, 0.0, 1.0, None)
 }
 
@@ -77,28 +77,28 @@ pub fn normal(
     std: f64,
     _size: &[i64],
     generator: Option<&Generator>,
-    _options: &Options,
+    _options: Options,
 ) -> Result<()> {
     fill_normal(out, mean, std, generator)
 }
 
 /// out: standard normal
-pub fn randn(out: &Dense, _size: &[i64], _options: &Options) -> Result<()> {
+pub fn randn(out: &Dense, _size: &[i64], _options: Options) -> Result<()> {
     fill_normal(out, 0.0, 1.0, None)
 }
 
 /// out: standard normal
-pub fn randn_generator(out: &Dense, _size: &[i64], generator: Option<&Generator>, _options: &Options) -> Result<()> {
+pub fn randn_generator(out: &Dense, _size: &[i64], generator: Option<&Generator>, _options: Options) -> Result<()> {
     fill_normal(out, 0.0, 1.0, generator)
 }
 
 /// out: standard normal
-pub fn randn_like(out: &Dense, _self: &Dense, _options: &Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
+pub fn randn_like(out: &Dense, _self: &Dense, _options: Options, _memory_format: Option<MemoryFormat>) -> Result<()> {
     fill_normal(out, 0.0, 1.0, None)
 }
 
 /// out: integers in [0, high)
-pub fn randint(out: &Dense, high: i64, size: &[i64], options: &Options) -> Result<()> {
+pub fn randint(out: &Dense, high: i64, size: &[i64], options: Options) -> Result<()> {
     randint_low_generator(out, 0, high, size, None, options)
 }
 
@@ -108,13 +108,13 @@ pub fn randint_generator(
     high: i64,
     size: &[i64],
     generator: Option<&Generator>,
-    options: &Options,
+    options: Options,
 ) -> Result<()> {
     randint_low_generator(out, 0, high, size, generator, options)
 }
 
 /// out: integers in [low, high)
-pub fn randint_low(out: &Dense, low: i64, high: i64, size: &[i64], options: &Options) -> Result<()> {
+pub fn randint_low(out: &Dense, low: i64, high: i64, size: &[i64], options: Options) -> Result<()> {
     randint_low_generator(out, low, high, size, None, options)
 }
 
@@ -125,18 +125,18 @@ pub fn randint_low_generator(
     high: i64,
     _size: &[i64],
     generator: Option<&Generator>,
-    _options: &Options,
+    _options: Options,
 ) -> Result<()> {
     random::integers(&Loop::new([array(out)])?, low, high, &mut Generator::or_default(generator).lock())
 }
 
 /// out: a permutation of 0..n
-pub fn randperm(out: &Dense, n: i64, options: &Options) -> Result<()> {
+pub fn randperm(out: &Dense, n: i64, options: Options) -> Result<()> {
     randperm_generator(out, n, None, options)
 }
 
 /// out: a permutation of 0..n
-pub fn randperm_generator(out: &Dense, _n: i64, generator: Option<&Generator>, _options: &Options) -> Result<()> {
+pub fn randperm_generator(out: &Dense, _n: i64, generator: Option<&Generator>, _options: Options) -> Result<()> {
     random::permutation(&array(out), &mut Generator::or_default(generator).lock())
 }
 

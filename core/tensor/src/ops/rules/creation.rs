@@ -7,7 +7,7 @@ use crate::generator::Generator;
 use crate::options::Options;
 use rushlight_base::{Category, DType, DeviceType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, format_sizes};
 
-fn made(size: &[i64], dtype: DType, options: &Options) -> Result<Spec> {
+fn made(size: &[i64], dtype: DType, options: Options) -> Result<Spec> {
     options.check()?;
     if let Some(negative) = size.iter().find(|&&extent| extent < 0) {
         bail!(Runtime, "Trying to create tensor with negative dimension {negative}: {}", format_sizes(size));
@@ -16,17 +16,17 @@ fn made(size: &[i64], dtype: DType, options: &Options) -> Result<Spec> {
 }
 
 /// A tensor of this size.
-pub fn sized(size: &[i64], options: &Options) -> Result<Spec> {
+pub fn sized(size: &[i64], options: Options) -> Result<Spec> {
     made(size, options.dtype_or_default(), options)
 }
 
 /// A random tensor of this size.
-pub fn sized_generator(size: &[i64], _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+pub fn sized_generator(size: &[i64], _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     sized(size, options)
 }
 
 /// A tensor of this size in a memory format.
-pub fn empty(size: &[i64], options: &Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
+pub fn empty(size: &[i64], options: Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
     let spec = sized(size, options)?;
     match memory_format {
         None | Some(MemoryFormat::Contiguous) => Ok(spec),
@@ -49,7 +49,7 @@ fn copied_strides(self_: &Dense, memory_format: Option<MemoryFormat>) -> Result<
 }
 
 /// Shape of the input; dtype and device too, unless the options say otherwise.
-pub fn empty_like(self_: &Dense, options: &Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
+pub fn empty_like(self_: &Dense, options: Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
     options.check()?;
     Ok(Spec {
         sizes: DimVec::from_slice(self_.sizes()),
@@ -63,14 +63,14 @@ pub fn empty_like(self_: &Dense, options: &Options, memory_format: Option<Memory
 pub fn full_like(
     self_: &Dense,
     _fill_value: Scalar,
-    options: &Options,
+    options: Options,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Spec> {
     empty_like(self_, options, memory_format)
 }
 
 /// Given strides. They may leave gaps or overlap, so the memory covers the farthest element.
-pub fn empty_strided(size: &[i64], stride: &[i64], options: &Options) -> Result<Spec> {
+pub fn empty_strided(size: &[i64], stride: &[i64], options: Options) -> Result<Spec> {
     ensure!(
         size.len() == stride.len(),
         Runtime,
@@ -88,7 +88,7 @@ pub fn empty_strided(size: &[i64], stride: &[i64], options: &Options) -> Result<
 }
 
 /// One value everywhere; without a dtype, that of the value.
-pub fn full(size: &[i64], fill_value: Scalar, options: &Options) -> Result<Spec> {
+pub fn full(size: &[i64], fill_value: Scalar, options: Options) -> Result<Spec> {
     made(size, options.dtype.unwrap_or_else(|| scalar_dtype(fill_value)), options)
 }
 
@@ -115,7 +115,7 @@ fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Resu
 }
 
 /// start, start + step, ... before end; int64 if all three are integers.
-pub fn arange_start_step(start: Scalar, end: Scalar, step: Scalar, options: &Options) -> Result<Spec> {
+pub fn arange_start_step(start: Scalar, end: Scalar, step: Scalar, options: Options) -> Result<Spec> {
     let integral = [start, end, step].iter().all(|value| value.category() <= Category::Integral);
     let inferred = if integral { DType::I64 } else { Options::default().dtype_or_default() };
     let dtype = options.dtype.unwrap_or(inferred);
@@ -123,12 +123,12 @@ pub fn arange_start_step(start: Scalar, end: Scalar, step: Scalar, options: &Opt
 }
 
 /// start, start + 1, ... before end.
-pub fn arange_start(start: Scalar, end: Scalar, options: &Options) -> Result<Spec> {
+pub fn arange_start(start: Scalar, end: Scalar, options: Options) -> Result<Spec> {
     arange_start_step(start, end, Scalar::Int(1), options)
 }
 
 /// 0, 1, ... before end.
-pub fn arange(end: Scalar, options: &Options) -> Result<Spec> {
+pub fn arange(end: Scalar, options: Options) -> Result<Spec> {
     arange_start_step(Scalar::Int(0), end, Scalar::Int(1), options)
 }
 
@@ -150,13 +150,13 @@ pub fn fill_tensor(self_: &Dense, value: &Dense) -> Result<Spec> {
 
 /// A copy in a memory format.
 pub fn clone(self_: &Dense, memory_format: Option<MemoryFormat>) -> Result<Spec> {
-    empty_like(self_, &Options::default(), memory_format)
+    empty_like(self_, Options::default(), memory_format)
 }
 
 /// A copy of another dtype or on another device.
 pub fn to_copy(
     self_: &Dense,
-    options: &Options,
+    options: Options,
     _non_blocking: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Spec> {
@@ -170,26 +170,26 @@ pub fn to_copy(
 }
 
 /// Normal numbers of this size.
-pub fn normal(_mean: f64, _std: f64, size: &[i64], _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+pub fn normal(_mean: f64, _std: f64, size: &[i64], _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     sized(size, options)
 }
 
-fn integers(size: &[i64], options: &Options) -> Result<Spec> {
+fn integers(size: &[i64], options: Options) -> Result<Spec> {
     made(size, options.dtype.unwrap_or(DType::I64), options)
 }
 
 /// Integers in [0, high).
-pub fn randint(high: i64, size: &[i64], options: &Options) -> Result<Spec> {
+pub fn randint(high: i64, size: &[i64], options: Options) -> Result<Spec> {
     randint_low(0, high, size, options)
 }
 
 /// As `randint`, from a generator.
-pub fn randint_generator(high: i64, size: &[i64], _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+pub fn randint_generator(high: i64, size: &[i64], _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     randint(high, size, options)
 }
 
 /// Integers in [low, high).
-pub fn randint_low(low: i64, high: i64, size: &[i64], options: &Options) -> Result<Spec> {
+pub fn randint_low(low: i64, high: i64, size: &[i64], options: Options) -> Result<Spec> {
     ensure!(low < high, Runtime, "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}");
     integers(size, options)
 }
@@ -200,19 +200,19 @@ pub fn randint_low_generator(
     high: i64,
     size: &[i64],
     _generator: Option<&Generator>,
-    options: &Options,
+    options: Options,
 ) -> Result<Spec> {
     randint_low(low, high, size, options)
 }
 
 /// A permutation of 0..n.
-pub fn randperm(n: i64, options: &Options) -> Result<Spec> {
+pub fn randperm(n: i64, options: Options) -> Result<Spec> {
     ensure!(n >= 0, Runtime, "n must be non-negative, got{n}");
     integers(&[n], options)
 }
 
 /// As `randperm`, from a generator.
-pub fn randperm_generator(n: i64, _generator: Option<&Generator>, options: &Options) -> Result<Spec> {
+pub fn randperm_generator(n: i64, _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     randperm(n, options)
 }
 
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn lengths_of_ranges() {
-        let length = |start, end, step| arange_start_step(start, end, step, &Options::default());
+        let length = |start, end, step| arange_start_step(start, end, step, Options::default());
         assert_eq!(length(Scalar::Int(0), Scalar::Int(5), Scalar::Int(2)).unwrap().sizes.as_slice(), &[3]);
         assert_eq!(length(Scalar::Int(5), Scalar::Int(0), Scalar::Int(-2)).unwrap().sizes.as_slice(), &[3]);
         assert_eq!(length(Scalar::Float(0.0), Scalar::Float(1.0), Scalar::Float(0.3)).unwrap().sizes.as_slice(), &[4]);
