@@ -2,6 +2,7 @@
 //! if a checked-in file is not what it would write. The declarations' format is described in ARCHITECTURE.md.
 
 mod emit;
+mod example;
 mod face;
 mod formula;
 mod load;

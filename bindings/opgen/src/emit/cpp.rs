@@ -188,7 +188,8 @@ fn value(kind: Kind, x: &str) -> String {
     format!("rlt::{helper}({x})")
 }
 
-fn default_value(kind: Kind, value: &Default) -> String {
+/// A default as the language writes it.
+pub fn default_value(kind: Kind, value: &Default) -> String {
     match (kind, value) {
         (Kind::Options | Kind::TensorOptional, Default::None) => "{}".into(),
         (_, Default::None) => "std::nullopt".into(),

@@ -430,7 +430,8 @@ fn native_value(kind: Kind, x: &str) -> String {
     }
 }
 
-fn default_value(param: &Parameter) -> String {
+/// A default as the language writes it.
+pub fn default_value(param: &Parameter) -> String {
     match (param.kind, param.default.as_ref().unwrap_or(&Default::None)) {
         (Kind::Options, Default::Constant(constant)) => {
             format!("TensorOptions.of(DType.{})", dtype_constant(*constant))

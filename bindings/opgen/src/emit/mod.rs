@@ -2,6 +2,7 @@
 
 pub mod capi;
 pub mod cpp;
+pub mod examples;
 pub mod headers;
 pub mod java;
 pub mod jni;
@@ -44,6 +45,7 @@ pub const ALL: &[Emitter] = &[
     operators_md::EMITTER,
     rust_ops::EMITTER,
     rust_expr::EMITTER,
+    examples::EMITTER,
 ];
 
 /// The first line of a generated file, after the comment sign of its language.
