@@ -307,6 +307,10 @@ fn head(face: &Face, method: bool, result: &str, parameters: &[Declared]) -> Str
 fn returning(face: &Face, call: &str) -> (String, String) {
     match face.returns {
         Returns::TensorList => ("Tensor[]".into(), format!("return Tensor.wrapAll({call});\n")),
+        // The native options do not know of gradients, so a factory's last step is to ask for them.
+        Returns::Tensor if face.params.iter().any(|param| param.kind == Kind::Options) => {
+            ("Tensor".into(), format!("return TensorOptions.finish(options, Tensor.wrap({call}));\n"))
+        }
         Returns::Tensor => ("Tensor".into(), format!("return Tensor.wrap({call});\n")),
         Returns::Tensors(_) => {
             let names = result_names(face);

@@ -829,7 +829,7 @@ abstract sealed class TensorMethods permits Tensor {
         Tensor self = self();
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.to_dtype_layout(self.handle(), TensorOptions.packedOf(options), nonBlocking, copy, MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.to_dtype_layout(self.handle(), TensorOptions.packedOf(options), nonBlocking, copy, MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }

@@ -675,7 +675,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor empty(long[] size, TensorOptions options, MemoryFormat memoryFormat) {
-        return Tensor.wrap(Native.empty_memory_format(size, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.empty_memory_format(size, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
     }
 
     /** The same as {@code empty(size, options, (MemoryFormat) null)}. */
@@ -729,7 +729,7 @@ abstract sealed class TorchFunctions permits Torch {
     public static Tensor empty_like(Tensor self, TensorOptions options, MemoryFormat memoryFormat) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.empty_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.empty_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }
@@ -757,7 +757,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor empty_strided(long[] size, long[] stride, TensorOptions options) {
-        return Tensor.wrap(Native.empty_strided(size, stride, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.empty_strided(size, stride, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code empty_strided(size, stride, (TensorOptions) null)}. */
@@ -776,7 +776,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor zeros(long[] size, TensorOptions options) {
-        return Tensor.wrap(Native.zeros(size, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.zeros(size, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code zeros(size, (TensorOptions) null)}. */
@@ -819,7 +819,7 @@ abstract sealed class TorchFunctions permits Torch {
     public static Tensor zeros_like(Tensor self, TensorOptions options, MemoryFormat memoryFormat) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.zeros_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.zeros_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }
@@ -846,7 +846,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor ones(long[] size, TensorOptions options) {
-        return Tensor.wrap(Native.ones(size, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.ones(size, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code ones(size, (TensorOptions) null)}. */
@@ -889,7 +889,7 @@ abstract sealed class TorchFunctions permits Torch {
     public static Tensor ones_like(Tensor self, TensorOptions options, MemoryFormat memoryFormat) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.ones_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.ones_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }
@@ -918,7 +918,7 @@ abstract sealed class TorchFunctions permits Torch {
      */
     public static Tensor full(long[] size, Number fillValue, TensorOptions options) {
         Scalar fillValue1 = Scalar.of(fillValue);
-        return Tensor.wrap(Native.full(size, fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.full(size, fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code full(size, fillValue, (TensorOptions) null)}. */
@@ -965,7 +965,7 @@ abstract sealed class TorchFunctions permits Torch {
         Scalar fillValue1 = Scalar.of(fillValue);
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.full_like(self.handle(), fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.full_like(self.handle(), fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }
@@ -993,7 +993,7 @@ abstract sealed class TorchFunctions permits Torch {
      */
     public static Tensor arange(Number end, TensorOptions options) {
         Scalar end1 = Scalar.of(end);
-        return Tensor.wrap(Native.arange(end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.arange(end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code arange(end, (TensorOptions) null)}. */
@@ -1037,7 +1037,7 @@ abstract sealed class TorchFunctions permits Torch {
     public static Tensor arange(Number start, Number end, TensorOptions options) {
         Scalar start1 = Scalar.of(start);
         Scalar end1 = Scalar.of(end);
-        return Tensor.wrap(Native.arange_start(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.arange_start(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code arange(start, end, (TensorOptions) null)}. */
@@ -1061,7 +1061,7 @@ abstract sealed class TorchFunctions permits Torch {
         Scalar start1 = Scalar.of(start);
         Scalar end1 = Scalar.of(end);
         Scalar step1 = Scalar.of(step);
-        return Tensor.wrap(Native.arange_start_step(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), step1.tag(), step1.bits(), step1.imag(), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.arange_start_step(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), step1.tag(), step1.bits(), step1.imag(), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code arange(start, end, step, (TensorOptions) null)}. */
@@ -3580,7 +3580,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor rand(long[] size, TensorOptions options) {
-        return Tensor.wrap(Native.rand(size, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.rand(size, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code rand(size, (TensorOptions) null)}. */
@@ -3621,7 +3621,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor rand(long[] size, Generator generator, TensorOptions options) {
-        return Tensor.wrap(Native.rand_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.rand_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code rand(size, generator, (TensorOptions) null)}. */
@@ -3665,7 +3665,7 @@ abstract sealed class TorchFunctions permits Torch {
     public static Tensor rand_like(Tensor self, TensorOptions options, MemoryFormat memoryFormat) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.rand_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.rand_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }
@@ -3692,7 +3692,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randn(long[] size, TensorOptions options) {
-        return Tensor.wrap(Native.randn(size, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randn(size, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randn(size, (TensorOptions) null)}. */
@@ -3733,7 +3733,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randn(long[] size, Generator generator, TensorOptions options) {
-        return Tensor.wrap(Native.randn_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randn_generator(size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randn(size, generator, (TensorOptions) null)}. */
@@ -3777,7 +3777,7 @@ abstract sealed class TorchFunctions permits Torch {
     public static Tensor randn_like(Tensor self, TensorOptions options, MemoryFormat memoryFormat) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.randn_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat)));
+            return TensorOptions.finish(options, Tensor.wrap(Native.randn_like(self.handle(), TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
         } finally {
             Tensor.release(self);
         }
@@ -3805,7 +3805,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randint(long high, long[] size, TensorOptions options) {
-        return Tensor.wrap(Native.randint(high, size, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randint(high, size, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randint(high, size, TensorOptions.of(DType.INT64))}. */
@@ -3848,7 +3848,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randint(long high, long[] size, Generator generator, TensorOptions options) {
-        return Tensor.wrap(Native.randint_generator(high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randint_generator(high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randint(high, size, generator, TensorOptions.of(DType.INT64))}. */
@@ -3892,7 +3892,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randint(long low, long high, long[] size, TensorOptions options) {
-        return Tensor.wrap(Native.randint_low(low, high, size, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randint_low(low, high, size, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randint(low, high, size, TensorOptions.of(DType.INT64))}. */
@@ -3937,7 +3937,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randint(long low, long high, long[] size, Generator generator, TensorOptions options) {
-        return Tensor.wrap(Native.randint_low_generator(low, high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randint_low_generator(low, high, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randint(low, high, size, generator, TensorOptions.of(DType.INT64))}. */
@@ -3980,7 +3980,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randperm(long n, TensorOptions options) {
-        return Tensor.wrap(Native.randperm(n, TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randperm(n, TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randperm(n, TensorOptions.of(DType.INT64))}. */
@@ -4021,7 +4021,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor randperm(long n, Generator generator, TensorOptions options) {
-        return Tensor.wrap(Native.randperm_generator(n, Generator.handleOrZero(generator), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.randperm_generator(n, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code randperm(n, generator, TensorOptions.of(DType.INT64))}. */
@@ -4065,7 +4065,7 @@ abstract sealed class TorchFunctions permits Torch {
      * @return the result
      */
     public static Tensor normal(double mean, double std, long[] size, Generator generator, TensorOptions options) {
-        return Tensor.wrap(Native.normal_float_float(mean, std, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options)));
+        return TensorOptions.finish(options, Tensor.wrap(Native.normal_float_float(mean, std, size, Generator.handleOrZero(generator), TensorOptions.packedOf(options))));
     }
 
     /** The same as {@code normal(mean, std, size, generator, (TensorOptions) null)}. */

@@ -1,0 +1,32 @@
+//! What every entry point uses: the guard, and values as they cross the border.
+//!
+//! `guard` is to Java what its namesake in `capi` is to C. The handle types are made by the Java wrappers alone
+//! (their field is private, and no function here makes one), so a value of such a type carries the promise that
+//! the handle is live during the call; that is why getting at the tensor is safe.
+
+mod callback;
+mod convert;
+mod frame;
+mod guard;
+mod handle;
+
+pub(crate) use callback::Callback;
+pub use convert::{
+    device, device_code, dtype, flag, optional, optional_device, optional_dtype, optional_flag, optional_layout,
+    memory_format, optional_memory_format, optional_scalar, options, scalar,
+};
+pub use frame::Frame;
+pub(crate) use frame::set_pressure_limit;
+pub use guard::guard;
+pub(crate) use guard::border;
+pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, TensorHandle};
+pub use jni::EnvUnowned;
+pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JLongArray, JObject, JString};
+pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};
+
+/// A `long[]` argument.
+pub type JLongs<'l> = JLongArray<'l>;
+/// A `double[]` argument.
+pub type JDoubles<'l> = JDoubleArray<'l>;
+/// A `boolean[]` argument.
+pub type JBooleans<'l> = JBooleanArray<'l>;

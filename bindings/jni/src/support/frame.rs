@@ -1,0 +1,174 @@
+//! One call from Java: arrays and texts in, tensors out.
+
+use super::convert::{BOOL, COMPLEX, FLOAT, INT, UINT};
+use super::guard::border;
+use super::handle::{self, Borrowed, BorrowedList, BorrowedOptionalList, TensorHandle};
+use super::{JBooleans, JDoubles, JLongs};
+use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
+use jni::sys::{jint, jlong, jlongArray, jobject};
+use jni::{Env, jni_sig, jni_str};
+use rushlight_base::memory::memory_stats;
+use rushlight_base::{Result, Scalar, ensure};
+use rushlight_tensor::{Generator, Tensor};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Bytes in use from which Java's collector is asked to run; `i64::MAX` switches the watch off.
+static PRESSURE_LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
+
+/// Watch the bytes in use from now on.
+pub(crate) fn set_pressure_limit(bytes: i64) {
+    PRESSURE_LIMIT.store(bytes, Ordering::Relaxed);
+}
+
+/// The call: its environment, and what is made of its arguments.
+pub struct Frame<'a, 'l> {
+    env: &'a mut Env<'l>,
+}
+
+impl<'a, 'l> Frame<'a, 'l> {
+    pub(super) fn new(env: &'a mut Env<'l>) -> Frame<'a, 'l> {
+        Frame { env }
+    }
+
+    /// The environment, for what has no method here.
+    pub(crate) fn env(&mut self) -> &mut Env<'l> {
+        self.env
+    }
+
+    fn elements<T: TypeArray + Clone + Default>(&mut self, array: &JPrimitiveArray<'_, T>, name: &str) -> Result<Vec<T>> {
+        ensure!(!array.is_null(), NullPointer, "argument '{name}' is null");
+        let mut values = vec![T::default(); array.len(self.env).map_err(border)?];
+        array.get_region(self.env, 0, &mut values).map_err(border)?;
+        Ok(values)
+    }
+
+    /// The numbers of a `long[]`.
+    pub fn longs(&mut self, array: &JLongs<'_>, name: &str) -> Result<Vec<i64>> {
+        self.elements(array, name)
+    }
+
+    /// The numbers of a `long[]`, or `None` for null.
+    pub fn optional_longs(&mut self, array: &JLongs<'_>) -> Result<Option<Vec<i64>>> {
+        if array.is_null() { Ok(None) } else { self.elements(array, "").map(Some) }
+    }
+
+    /// The numbers of a `double[]`.
+    pub fn doubles(&mut self, array: &JDoubles<'_>, name: &str) -> Result<Vec<f64>> {
+        self.elements(array, name)
+    }
+
+    /// The numbers of a `double[]`, or `None` for null.
+    pub fn optional_doubles(&mut self, array: &JDoubles<'_>) -> Result<Option<Vec<f64>>> {
+        if array.is_null() { Ok(None) } else { self.elements(array, "").map(Some) }
+    }
+
+    /// The values of a `boolean[]`.
+    pub fn booleans(&mut self, array: &JBooleans<'_>, name: &str) -> Result<Vec<bool>> {
+        self.elements(array, name)
+    }
+
+    /// The tensors behind a `long[]` of handles.
+    pub fn tensors(&mut self, array: &JLongs<'_>, name: &str) -> Result<BorrowedList> {
+        let handles = self.elements(array, name)?;
+        let tensors = handles.into_iter().map(|handle| TensorHandle::of_element(handle).get(name));
+        tensors.collect::<Result<Vec<Borrowed>>>().map(BorrowedList)
+    }
+
+    /// The tensors behind a `long[]` of handles, 0 being none. Null is an empty list.
+    pub fn optional_tensors(&mut self, array: &JLongs<'_>) -> Result<BorrowedOptionalList> {
+        let handles = self.optional_longs(array)?.unwrap_or_default();
+        let tensors = handles.into_iter().map(|handle| TensorHandle::of_element(handle).optional());
+        Ok(BorrowedOptionalList(tensors.collect()))
+    }
+
+    /// A text.
+    pub fn string(&mut self, text: &JString<'_>, name: &str) -> Result<String> {
+        ensure!(!text.is_null(), NullPointer, "argument '{name}' is null");
+        text.try_to_string(self.env).map_err(border)
+    }
+
+    /// A text, or `None` for null.
+    pub fn optional_string(&mut self, text: &JString<'_>) -> Result<Option<String>> {
+        if text.is_null() { Ok(None) } else { text.try_to_string(self.env).map(Some).map_err(border) }
+    }
+
+    /// Hand a tensor to Java, and tell its collector if much memory is in use.
+    pub fn give(&mut self, tensor: Tensor) -> jlong {
+        let allocated = memory_stats().allocated;
+        if allocated > PRESSURE_LIMIT.load(Ordering::Relaxed) {
+            self.report_pressure(allocated);
+        }
+        handle::give(tensor)
+    }
+
+    /// Hand tensors to Java.
+    pub fn give_all(&mut self, tensors: impl IntoIterator<Item = Tensor>) -> Result<jlongArray> {
+        self.give_all_optional(tensors.into_iter().map(Some))
+    }
+
+    /// Hand tensors to Java, 0 for those that are missing.
+    pub fn give_all_optional(&mut self, tensors: impl IntoIterator<Item = Option<Tensor>>) -> Result<jlongArray> {
+        let tensors: Vec<Option<Tensor>> = tensors.into_iter().collect();
+        // The array first: should it fail, no tensor has been given yet.
+        let array = JLongs::new(self.env, tensors.len()).map_err(border)?;
+        let handles: Vec<jlong> = tensors.into_iter().map(|tensor| tensor.map_or(0, |tensor| self.give(tensor))).collect();
+        array.set_region(self.env, 0, &handles).map_err(border)?;
+        Ok(array.as_raw())
+    }
+
+    /// Put an array of handles into an `Object[]`.
+    pub(crate) fn set_array(
+        &mut self,
+        into: &JObjectArray<'_, JObject<'_>>,
+        index: usize,
+        array: jlongArray,
+    ) -> Result<()> {
+        // SAFETY: `give_all` has just made it in this frame.
+        let array = unsafe { JObject::from_raw(self.env, array) };
+        into.set_element(self.env, index, &array).map_err(border)
+    }
+
+    /// Hand a generator to Java.
+    pub(crate) fn give_generator(&mut self, generator: Generator) -> jlong {
+        handle::give_generator(generator)
+    }
+
+    /// A number as an `org.rushlight.Scalar`.
+    pub fn give_scalar(&mut self, scalar: Scalar) -> Result<jobject> {
+        let (tag, bits, imag): (jint, jlong, f64) = match scalar {
+            Scalar::Bool(value) => (BOOL, jlong::from(value), 0.0),
+            Scalar::Int(value) => (INT, value, 0.0),
+            Scalar::UInt(value) => (UINT, value as jlong, 0.0),
+            Scalar::Float(value) => (FLOAT, value.to_bits() as jlong, 0.0),
+            Scalar::Complex(value) => (COMPLEX, value.re.to_bits() as jlong, value.im),
+        };
+        let made = self.env.call_static_method(
+            jni_str!("org/rushlight/Scalar"),
+            jni_str!("ofParts"),
+            jni_sig!("(IJD)Lorg/rushlight/Scalar;"),
+            &[JValue::Int(tag), JValue::Long(bits), JValue::Double(imag)],
+        );
+        Ok(made.and_then(|made| made.l()).map_err(border)?.into_raw())
+    }
+
+    /// A text for Java.
+    pub(crate) fn give_string(&mut self, text: &str) -> Result<jobject> {
+        Ok(JObject::from(self.env.new_string(text).map_err(border)?).into_raw())
+    }
+
+    /// Call `Memory.pressure`, with the watch off meanwhile: what it frees must not call it again.
+    #[cold]
+    fn report_pressure(&mut self, allocated: i64) {
+        set_pressure_limit(i64::MAX);
+        let called = self.env.call_static_method(
+            jni_str!("org/rushlight/internal/Memory"),
+            jni_str!("pressure"),
+            jni_sig!("(J)V"),
+            &[JValue::Long(allocated)],
+        );
+        if called.is_err() && self.env.exception_check() {
+            // Collecting is a courtesy: the result of the operator matters more than its failure.
+            self.env.exception_clear();
+        }
+    }
+}

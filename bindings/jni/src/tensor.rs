@@ -1,0 +1,140 @@
+//! What a tensor is: the accessors of `NativeCore`.
+
+use crate::support::{
+    EnvUnowned, Frame, JClass, TensorHandle, border, device_code, guard, jboolean, jint, jlong, jlongArray, jobject,
+};
+use crate::support::JLongs;
+use rushlight_base::{MemoryFormat, Result};
+
+fn give_longs(frame: &mut Frame<'_, '_>, values: &[i64]) -> Result<jlongArray> {
+    let array = JLongs::new(frame.env(), values.len()).map_err(border)?;
+    array.set_region(frame.env(), 0, values).map_err(border)?;
+    Ok(array.as_raw())
+}
+
+/// `NativeCore.free`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_free<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) {
+    guard(env, |_| {
+        tensor.free();
+        Ok(())
+    })
+}
+
+/// `NativeCore.retain`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_retain<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |frame| Ok(frame.give(tensor.get("self")?.clone())))
+}
+
+/// `NativeCore.sizes`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_sizes<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlongArray {
+    guard(env, |frame| give_longs(frame, &tensor.get("self")?.sizes()))
+}
+
+/// `NativeCore.strides`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_strides<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlongArray {
+    guard(env, |frame| give_longs(frame, &tensor.get("self")?.strides()))
+}
+
+/// `NativeCore.numel`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_numel<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| Ok(tensor.get("self")?.numel()))
+}
+
+/// `NativeCore.dtype`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_dtype<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jint {
+    guard(env, |_| Ok(tensor.get("self")?.dtype() as jint))
+}
+
+/// `NativeCore.device`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_device<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jint {
+    guard(env, |_| Ok(device_code(tensor.get("self")?.device())))
+}
+
+/// `NativeCore.storageOffset`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_storageOffset<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| Ok(tensor.get("self")?.storage_offset()))
+}
+
+/// `NativeCore.isContiguous`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isContiguous<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.is_contiguous(MemoryFormat::Contiguous)))
+}
+
+/// `NativeCore.isAlias`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_isAlias<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+    other: TensorHandle,
+) -> jboolean {
+    guard(env, |_| Ok(tensor.get("self")?.storage().is(&other.get("other")?.storage())))
+}
+
+/// `NativeCore.version`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_version<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jlong {
+    guard(env, |_| Ok(jlong::from(tensor.get("self")?.version())))
+}
+
+/// `NativeCore.item`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_item<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensor: TensorHandle,
+) -> jobject {
+    guard(env, |frame| {
+        let value = tensor.get("self")?.item()?;
+        frame.give_scalar(value)
+    })
+}

@@ -1,0 +1,6 @@
+/** PyTorch's tensors, autograd, nn and optim on the JVM: one jar with a small native library. */
+module org.rushlight {
+    exports org.rushlight;
+    exports org.rushlight.nn;
+    exports org.rushlight.optim;
+}

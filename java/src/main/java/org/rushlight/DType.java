@@ -1,0 +1,109 @@
+package org.rushlight;
+
+/** Element type of a tensor. The codes are those of {@code c10::ScalarType}: files and scripts carry them. */
+public enum DType {
+    /** Unsigned 8-bit integer. */
+    UINT8(0, 1, "uint8"),
+    /** Signed 8-bit integer. */
+    INT8(1, 1, "int8"),
+    /** Signed 16-bit integer. */
+    INT16(2, 2, "int16"),
+    /** Signed 32-bit integer. */
+    INT32(3, 4, "int32"),
+    /** Signed 64-bit integer. */
+    INT64(4, 8, "int64"),
+    /** IEEE half. */
+    FLOAT16(5, 2, "float16"),
+    /** IEEE single: the default. */
+    FLOAT32(6, 4, "float32"),
+    /** IEEE double. */
+    FLOAT64(7, 8, "float64"),
+    /** Complex of two halves. */
+    COMPLEX32(8, 4, "complex32"),
+    /** Complex of two singles. */
+    COMPLEX64(9, 8, "complex64"),
+    /** Complex of two doubles. */
+    COMPLEX128(10, 16, "complex128"),
+    /** One byte, 0 or 1. */
+    BOOL(11, 1, "bool"),
+    /** Brain float. */
+    BFLOAT16(15, 2, "bfloat16"),
+    /** Unsigned 16-bit integer. */
+    UINT16(27, 2, "uint16"),
+    /** Unsigned 32-bit integer. */
+    UINT32(28, 4, "uint32"),
+    /** Unsigned 64-bit integer. */
+    UINT64(29, 8, "uint64");
+
+    private final int code;
+    private final int size;
+    private final String torchName;
+
+    DType(int code, int size, String torchName) {
+        this.code = code;
+        this.size = size;
+        this.torchName = torchName;
+    }
+
+    /**
+     * The frozen number of this dtype.
+     *
+     * @return c10's number
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * Bytes per element.
+     *
+     * @return the size in bytes
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * Is this a real floating-point dtype?
+     *
+     * @return true for float16, bfloat16, float32 and float64
+     */
+    public boolean isFloatingPoint() {
+        return this == FLOAT16 || this == FLOAT32 || this == FLOAT64 || this == BFLOAT16;
+    }
+
+    /**
+     * Is this a complex dtype?
+     *
+     * @return true for complex32, complex64 and complex128
+     */
+    public boolean isComplex() {
+        return this == COMPLEX32 || this == COMPLEX64 || this == COMPLEX128;
+    }
+
+    /**
+     * The dtype with a number.
+     *
+     * @param code c10's number
+     * @return the dtype
+     * @throws IllegalArgumentException if no dtype has this number
+     */
+    public static DType of(int code) {
+        for (DType dtype : values()) {
+            if (dtype.code == code) {
+                return dtype;
+            }
+        }
+        throw new IllegalArgumentException("dtype number " + code + " is not supported");
+    }
+
+    static int codeOf(DType dtype) {
+        return dtype == null ? -1 : dtype.code;
+    }
+
+    /** PyTorch's name: {@code torch.float32}. */
+    @Override
+    public String toString() {
+        return "torch." + torchName;
+    }
+}

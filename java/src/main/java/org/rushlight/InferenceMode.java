@@ -1,0 +1,22 @@
+package org.rushlight;
+
+import org.rushlight.internal.NativeCore;
+
+/**
+ * Switches inference mode on for this thread until it is closed: no gradients, no version counters, and what is made in it can never
+ * be recorded.
+ */
+public final class InferenceMode implements AutoCloseable {
+    private final boolean before = NativeCore.inferenceMode();
+
+    /** Switches inference mode on. */
+    public InferenceMode() {
+        NativeCore.setInferenceMode(true);
+    }
+
+    /** Restores what was before. */
+    @Override
+    public void close() {
+        NativeCore.setInferenceMode(before);
+    }
+}

@@ -1,0 +1,13 @@
+package org.rushlight;
+
+/** The numbers that loss operators take as {@code reduction}. */
+public final class Reduction {
+    /** One loss per element. */
+    public static final long NONE = 0;
+    /** The (weighted) mean of the losses: the default. */
+    public static final long MEAN = 1;
+    /** The sum of the losses. */
+    public static final long SUM = 2;
+
+    private Reduction() {}
+}

@@ -1,0 +1,38 @@
+package org.rushlight;
+
+/**
+ * What every native failure becomes, with the text of the C interface: it names operator, shapes and dtypes. Subclasses tell the kinds
+ * apart; an error that PyTorch reports as plain {@code RuntimeError} is of this class itself.
+ */
+public class RushlightException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    /**
+     * Made by the native side, or by a callback that wants to report an error.
+     *
+     * @param message what went wrong
+     */
+    public RushlightException(String message) {
+        super(message);
+    }
+
+    /** Called by the native side: the class for one of the frozen error numbers of the C interface. */
+    static RuntimeException of(int code, String message) {
+        return switch (code) {
+            case 2 -> new TensorIndexException(message);
+            case 3 -> new TensorValueException(message);
+            case 4 -> new TensorTypeException(message);
+            case 5 -> new NotImplementedException(message);
+            case 6 -> new OutOfNativeMemoryException(message);
+            case 7 -> new LinAlgException(message);
+            case 8 -> new NullPointerException(message);
+            case 9 -> new IllegalStateException(message);
+            case 10 -> new CancelledException(message);
+            case 11 -> new CallbackException(message);
+            case 12 -> new RushlightIOException(message);
+            case 13 -> new InternalErrorException(message);
+            case 14 -> new UnknownOperatorException(message);
+            default -> new RushlightException(message);
+        };
+    }
+}

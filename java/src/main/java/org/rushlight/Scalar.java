@@ -1,0 +1,214 @@
+package org.rushlight;
+
+import java.math.BigInteger;
+
+/**
+ * A number without a tensor, as operators take it: bool, integer, real or complex. Being a {@link Number}, it goes wherever an
+ * operator takes a number; plain Java numbers go there too.
+ */
+public final class Scalar extends Number {
+    private static final long serialVersionUID = 1;
+
+    static final int NONE = -1;
+    static final int BOOL = 0;
+    static final int INT = 1;
+    static final int UINT = 2;
+    static final int FLOAT = 3;
+    static final int COMPLEX = 4;
+
+    private static final Scalar ABSENT = new Scalar(NONE, 0, 0);
+
+    private final int tag;
+    private final long bits;
+    private final double imag;
+
+    private Scalar(int tag, long bits, double imag) {
+        this.tag = tag;
+        this.bits = bits;
+        this.imag = imag;
+    }
+
+    /**
+     * A truth value.
+     *
+     * @param value the value
+     * @return the scalar
+     */
+    public static Scalar of(boolean value) {
+        return new Scalar(BOOL, value ? 1 : 0, 0);
+    }
+
+    /**
+     * An integer.
+     *
+     * @param value the value
+     * @return the scalar
+     */
+    public static Scalar of(long value) {
+        return new Scalar(INT, value, 0);
+    }
+
+    /**
+     * A real number.
+     *
+     * @param value the value
+     * @return the scalar
+     */
+    public static Scalar of(double value) {
+        return new Scalar(FLOAT, Double.doubleToRawLongBits(value), 0);
+    }
+
+    /**
+     * A complex number.
+     *
+     * @param real real part
+     * @param imag imaginary part
+     * @return the scalar
+     */
+    public static Scalar complex(double real, double imag) {
+        return new Scalar(COMPLEX, Double.doubleToRawLongBits(real), imag);
+    }
+
+    /**
+     * The scalar of any Java number: integers stay integers, the others become real numbers.
+     *
+     * @param value the number
+     * @return the scalar
+     */
+    public static Scalar of(Number value) {
+        if (value instanceof Scalar scalar) {
+            return scalar;
+        }
+        if (value instanceof Double || value instanceof Float) {
+            return of(value.doubleValue());
+        }
+        if (value instanceof Integer || value instanceof Long || value instanceof Short || value instanceof Byte) {
+            return of(value.longValue());
+        }
+        if (value instanceof BigInteger big) {
+            boolean unsigned = big.signum() > 0 && big.bitLength() == 64;
+            return unsigned ? new Scalar(UINT, big.longValue(), 0) : of(big.longValueExact());
+        }
+        if (value == null) {
+            throw new NullPointerException("a number is required, got null");
+        }
+        return of(value.doubleValue());
+    }
+
+    static Scalar ofNullable(Number value) {
+        return value == null ? ABSENT : of(value);
+    }
+
+    /** Called by the native side. */
+    static Scalar ofParts(int tag, long bits, double imag) {
+        return new Scalar(tag, bits, imag);
+    }
+
+    int tag() {
+        return tag;
+    }
+
+    long bits() {
+        return bits;
+    }
+
+    double imag() {
+        return imag;
+    }
+
+    /**
+     * Is this a complex number?
+     *
+     * @return true if it was made as a complex number
+     */
+    public boolean isComplex() {
+        return tag == COMPLEX;
+    }
+
+    /**
+     * Is this an integer?
+     *
+     * @return true for integers, false for bool
+     */
+    public boolean isIntegral() {
+        return tag == INT || tag == UINT;
+    }
+
+    /**
+     * Is this a truth value?
+     *
+     * @return true for bool
+     */
+    public boolean isBoolean() {
+        return tag == BOOL;
+    }
+
+    /**
+     * Is the value different from zero?
+     *
+     * @return true unless zero
+     */
+    public boolean booleanValue() {
+        return tag <= UINT ? bits != 0 : real() != 0 || imag != 0;
+    }
+
+    /**
+     * The imaginary part.
+     *
+     * @return 0 for a real number
+     */
+    public double imaginaryValue() {
+        return imag;
+    }
+
+    private double real() {
+        return Double.longBitsToDouble(bits);
+    }
+
+    @Override
+    public int intValue() {
+        return (int) longValue();
+    }
+
+    @Override
+    public long longValue() {
+        return tag <= UINT ? bits : (long) real();
+    }
+
+    @Override
+    public float floatValue() {
+        return (float) doubleValue();
+    }
+
+    /** The value as a real number: the real part of a complex one. */
+    @Override
+    public double doubleValue() {
+        return switch (tag) {
+            case BOOL, INT -> bits;
+            case UINT -> new BigInteger(Long.toUnsignedString(bits)).doubleValue();
+            default -> real();
+        };
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Scalar that && tag == that.tag && bits == that.bits
+            && Double.doubleToLongBits(imag) == Double.doubleToLongBits(that.imag);
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(bits) * 31 + Double.hashCode(imag) + tag;
+    }
+
+    @Override
+    public String toString() {
+        return switch (tag) {
+            case BOOL -> Boolean.toString(bits != 0);
+            case INT -> Long.toString(bits);
+            case UINT -> Long.toUnsignedString(bits);
+            case FLOAT -> Double.toString(real());
+            default -> "(" + real() + "," + imag + ")";
+        };
+    }
+}

@@ -1,0 +1,1010 @@
+package org.rushlight;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.Cleaner;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongUnaryOperator;
+import java.util.function.UnaryOperator;
+import org.rushlight.internal.Memory;
+import org.rushlight.internal.NativeCore;
+
+/**
+ * A tensor: PyTorch's, with its operators as methods named as in PyTorch ({@code a.add(b)}, {@code a.log_softmax(1)}).
+ *
+ * <p>Memory. A tensor holds native memory. It is freed by {@link #close}, by the {@link Scope} it was made in, or at the latest when the
+ * collector finds it unreachable. Any use of a closed tensor throws {@link IllegalStateException}; closing one that another thread is
+ * computing with is safe: the memory goes when that call ends. Two {@code Tensor} objects may stand for the same native tensor (as
+ * {@link #grad} returns); each has its own share in it.
+ *
+ * <pre>{@code
+ * try (Scope scope = new Scope()) {
+ *     Tensor w = Tensor.of(1f, 2f, 3f).requires_grad_(true);
+ *     w.mul(w).sum().backward();
+ *     System.out.println(w.grad()); // tensor([2., 4., 6.])
+ * }
+ * }</pre>
+ */
+public final class Tensor extends TensorMethods implements AutoCloseable {
+    static final Cleaner CLEANER = Cleaner.create();
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Tensor.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+        Memory.watch();
+    }
+
+    /** Links of the scope that holds this tensor. Only the thread of the scope touches them. */
+    Scope scope;
+    Tensor older;
+    Tensor newer;
+
+    private final long handle;
+    private final Cleaner.Cleanable cleanable;
+    /** Bit 0: closed. The rest: twice the number of native calls that use the tensor now. */
+    private volatile int state;
+    private String name;
+
+    private Tensor(long handle) {
+        this.handle = handle;
+        this.cleanable = CLEANER.register(this, new Release(handle));
+    }
+
+    /** What the cleaner runs. It must not refer to the tensor. */
+    private record Release(long handle) implements Runnable {
+        @Override
+        public void run() {
+            NativeCore.free(handle);
+        }
+    }
+
+    // What operators need.
+
+    /** A tensor that owns a handle, in the innermost scope. */
+    static Tensor wrap(long handle) {
+        Tensor tensor = new Tensor(handle);
+        Scope.join(tensor);
+        return tensor;
+    }
+
+    /** Like {@link #wrap}; 0 becomes null. */
+    static Tensor wrapNullable(long handle) {
+        return handle == 0 ? null : wrap(handle);
+    }
+
+    static Tensor[] wrapAll(long[] handles) {
+        Tensor[] tensors = new Tensor[handles.length];
+        for (int i = 0; i < handles.length; i++) {
+            tensors[i] = wrapNullable(handles[i]);
+        }
+        return tensors;
+    }
+
+    /** The C handle. Only between {@link #acquire} and {@link #release}. */
+    long handle() {
+        return handle;
+    }
+
+    static long handleOrZero(Tensor tensor) {
+        return tensor == null ? 0 : tensor.handle;
+    }
+
+    static long[] handles(Tensor[] tensors) {
+        long[] handles = new long[tensors.length];
+        for (int i = 0; i < tensors.length; i++) {
+            handles[i] = tensors[i].handle;
+        }
+        return handles;
+    }
+
+    /** Null for null; 0 for a null element. */
+    static long[] handlesOrZero(Tensor[] tensors) {
+        if (tensors == null) {
+            return null;
+        }
+        long[] handles = new long[tensors.length];
+        for (int i = 0; i < tensors.length; i++) {
+            handles[i] = handleOrZero(tensors[i]);
+        }
+        return handles;
+    }
+
+    static Tensor[] concat(Tensor[] list, Tensor... more) {
+        if (more == null) {
+            return list;
+        }
+        Tensor[] all = Arrays.copyOf(list, list.length + more.length);
+        System.arraycopy(more, 0, all, list.length, more.length);
+        return all;
+    }
+
+    /** Keeps the native tensor alive until {@link #release}, also against the collector and a close on another thread. */
+    static void acquire(Tensor a) {
+        if (a != null && ((int) STATE.getAndAdd(a, 2) & 1) != 0) {
+            release(a);
+            throw new IllegalStateException(a.label() + " is closed");
+        }
+    }
+
+    static void acquire(Tensor a, Tensor b) {
+        acquire(a);
+        try {
+            acquire(b);
+        } catch (IllegalStateException e) {
+            release(a);
+            throw e;
+        }
+    }
+
+    static void acquire(Tensor a, Tensor b, Tensor c) {
+        acquire(a, b);
+        try {
+            acquire(c);
+        } catch (IllegalStateException e) {
+            release(a, b);
+            throw e;
+        }
+    }
+
+    static void acquire(Tensor a, Tensor b, Tensor c, Tensor d) {
+        acquire(a, b, c);
+        try {
+            acquire(d);
+        } catch (IllegalStateException e) {
+            release(a, b, c);
+            throw e;
+        }
+    }
+
+    static void acquire(Tensor... tensors) {
+        for (int i = 0; i < tensors.length; i++) {
+            try {
+                acquire(tensors[i]);
+            } catch (IllegalStateException e) {
+                release(Arrays.copyOf(tensors, i));
+                throw e;
+            }
+        }
+    }
+
+    static void release(Tensor a) {
+        if (a != null && (int) STATE.getAndAdd(a, -2) == 3) {
+            // Closed while in use, and this was the last user.
+            a.cleanable.clean();
+        }
+    }
+
+    static void release(Tensor a, Tensor b) {
+        release(a);
+        release(b);
+    }
+
+    static void release(Tensor a, Tensor b, Tensor c) {
+        release(a);
+        release(b);
+        release(c);
+    }
+
+    static void release(Tensor a, Tensor b, Tensor c, Tensor d) {
+        release(a, b);
+        release(c, d);
+    }
+
+    static void release(Tensor... tensors) {
+        for (Tensor tensor : tensors) {
+            release(tensor);
+        }
+    }
+
+    // Life.
+
+    /** Frees the native tensor, unless others share it. Closing twice is allowed. */
+    @Override
+    public void close() {
+        int before = (int) STATE.getAndBitwiseOr(this, 1);
+        if ((before & 1) != 0) {
+            return;
+        }
+        Scope of = scope;
+        if (of != null) {
+            of.remove(this);
+        }
+        if (before == 0) {
+            cleanable.clean();
+        }
+    }
+
+    /**
+     * Was this tensor closed?
+     *
+     * @return true after {@link #close}
+     */
+    public boolean isClosed() {
+        return (state & 1) != 0;
+    }
+
+    /**
+     * Takes this tensor out of its scope, so that it outlives every scope: the owner closes it, or the collector finds it.
+     *
+     * @return this tensor
+     */
+    public Tensor unscoped() {
+        checkOpen();
+        Scope of = scope;
+        if (of != null) {
+            of.remove(this);
+            if (scope != null) {
+                throw new IllegalStateException(label() + " belongs to a scope of another thread");
+            }
+        }
+        return this;
+    }
+
+    /**
+     * Another owner of the same native tensor, in the innermost scope. Neither close affects the other.
+     *
+     * @return the second owner
+     */
+    public Tensor share() {
+        acquire(this);
+        try {
+            return wrap(NativeCore.retain(handle));
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Names this tensor in messages, as a module names its parameters.
+     *
+     * @param name a name
+     * @return this tensor
+     */
+    public Tensor named(String name) {
+        checkOpen();
+        this.name = name;
+        return this;
+    }
+
+    private String label() {
+        return name == null ? "Tensor@" + Integer.toHexString(System.identityHashCode(this)) : "Tensor '" + name + "'";
+    }
+
+    private void checkOpen() {
+        acquire(this);
+        release(this);
+    }
+
+    // Making tensors.
+
+    /**
+     * A 0-dimensional tensor: int64 for an integer, bool for a truth value, the default dtype for a real number.
+     *
+     * @param value the number
+     * @return the tensor
+     */
+    public static Tensor scalar(Number value) {
+        Scalar scalar = Scalar.of(value);
+        if (scalar.isBoolean()) {
+            return of(new boolean[] {scalar.booleanValue()}, new long[0]);
+        }
+        if (scalar.isIntegral()) {
+            return of(new long[] {scalar.longValue()}, new long[0]);
+        }
+        return Torch.full(new long[0], scalar);
+    }
+
+    /**
+     * A float32 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(float... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * A float32 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(float[] values, long... shape) {
+        return wrap(NativeCore.fromArray(values, shape, DType.FLOAT32.code()));
+    }
+
+    /**
+     * A float64 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(double... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * A float64 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(double[] values, long... shape) {
+        return wrap(NativeCore.fromArray(values, shape, DType.FLOAT64.code()));
+    }
+
+    /**
+     * An int32 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(int... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * An int32 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(int[] values, long... shape) {
+        return wrap(NativeCore.fromArray(values, shape, DType.INT32.code()));
+    }
+
+    /**
+     * An int64 tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(long... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * An int64 tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(long[] values, long[] shape) {
+        return wrap(NativeCore.fromArray(values, shape, DType.INT64.code()));
+    }
+
+    /**
+     * A bool tensor of one dimension. The values are copied.
+     *
+     * @param values the elements
+     * @return the tensor
+     */
+    public static Tensor of(boolean... values) {
+        return of(values, new long[] {values.length});
+    }
+
+    /**
+     * A bool tensor. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor of(boolean[] values, long... shape) {
+        return wrap(NativeCore.fromArray(values, shape, DType.BOOL.code()));
+    }
+
+    /**
+     * A uint8 tensor, as images come. The values are copied.
+     *
+     * @param values the elements, in row-major order
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor ofBytes(byte[] values, long... shape) {
+        return wrap(NativeCore.fromArray(values, shape, DType.UINT8.code()));
+    }
+
+    /**
+     * A float32 matrix. The values are copied.
+     *
+     * @param rows rows of equal length
+     * @return the tensor
+     */
+    public static Tensor of(float[][] rows) {
+        int columns = rows.length == 0 ? 0 : rows[0].length;
+        float[] flat = new float[rows.length * columns];
+        for (int i = 0; i < rows.length; i++) {
+            if (rows[i].length != columns) {
+                throw new TensorValueException("expected sequence of length " + columns + " at dim 1 (got " + rows[i].length + ")");
+            }
+            System.arraycopy(rows[i], 0, flat, i * columns, columns);
+        }
+        return of(flat, rows.length, columns);
+    }
+
+    /**
+     * A tensor over the memory of a direct buffer: no copy, both sides see each other's writes. The buffer stays reachable as long as
+     * the tensor or a view of it lives. The elements begin at the position of the buffer, in native byte order.
+     *
+     * @param buffer a direct buffer
+     * @param dtype element type
+     * @param shape size of each dimension
+     * @return the tensor
+     */
+    public static Tensor fromBuffer(Buffer buffer, DType dtype, long... shape) {
+        if (!buffer.isDirect()) {
+            throw new TensorValueException("fromBuffer needs a direct buffer; Tensor.of copies arrays");
+        }
+        int unit = buffer instanceof ByteBuffer ? 1
+            : buffer instanceof java.nio.ShortBuffer || buffer instanceof java.nio.CharBuffer ? 2
+            : buffer instanceof java.nio.IntBuffer || buffer instanceof java.nio.FloatBuffer ? 4
+            : 8;
+        long offset = (long) buffer.position() * unit;
+        return wrap(NativeCore.fromBuffer(buffer, offset, (long) buffer.remaining() * unit, shape, dtype.code()));
+    }
+
+    // What it is.
+
+    /**
+     * Size of each dimension.
+     *
+     * @return the sizes
+     */
+    public long[] shape() {
+        acquire(this);
+        try {
+            return NativeCore.sizes(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Size of one dimension.
+     *
+     * @param dim dimension, negative counts from the end
+     * @return its size
+     */
+    public long size(long dim) {
+        long[] shape = shape();
+        long index = dim < 0 ? dim + shape.length : dim;
+        if (index < 0 || index >= shape.length) {
+            throw new TensorIndexException("Dimension out of range (expected to be in range of [" + -Math.max(shape.length, 1) + ", "
+                + (Math.max(shape.length, 1) - 1) + "], but got " + dim + ")");
+        }
+        return shape[(int) index];
+    }
+
+    /**
+     * Number of dimensions.
+     *
+     * @return the number
+     */
+    public int dim() {
+        return shape().length;
+    }
+
+    /**
+     * Distance of neighbours in each dimension, in elements.
+     *
+     * @return the strides
+     */
+    public long[] stride() {
+        acquire(this);
+        try {
+            return NativeCore.strides(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Number of elements.
+     *
+     * @return the number
+     */
+    public long numel() {
+        acquire(this);
+        try {
+            return NativeCore.numel(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Element type.
+     *
+     * @return the dtype
+     */
+    public DType dtype() {
+        acquire(this);
+        try {
+            return DType.of(NativeCore.dtype(handle));
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Where the elements live.
+     *
+     * @return the device
+     */
+    public Device device() {
+        acquire(this);
+        try {
+            return Device.ofPacked(NativeCore.device(handle));
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Position of the first element in the storage.
+     *
+     * @return the offset, in elements
+     */
+    public long storageOffset() {
+        acquire(this);
+        try {
+            return NativeCore.storageOffset(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Do the elements lie in row-major order without gaps?
+     *
+     * @return true if so
+     */
+    public boolean isContiguous() {
+        acquire(this);
+        try {
+            return NativeCore.isContiguous(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Does this tensor share the elements of another one that it was made from?
+     *
+     * @return true for the result of a view operator
+     */
+    public boolean isView() {
+        acquire(this);
+        try {
+            return NativeCore.isView(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Do two tensors share their storage?
+     *
+     * @param other another tensor
+     * @return true if so
+     */
+    public boolean isAliasOf(Tensor other) {
+        acquire(this, other);
+        try {
+            return NativeCore.isAlias(handle, other.handle);
+        } finally {
+            release(this, other);
+        }
+    }
+
+    /**
+     * Do two objects stand for the same native tensor?
+     *
+     * @param other another tensor
+     * @return true if so
+     */
+    public boolean isSame(Tensor other) {
+        acquire(this, other);
+        try {
+            return handle == other.handle;
+        } finally {
+            release(this, other);
+        }
+    }
+
+    /**
+     * How often the storage was written in place.
+     *
+     * @return the number
+     */
+    public long version() {
+        acquire(this);
+        try {
+            return NativeCore.version(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    // Values out.
+
+    /**
+     * The one element of this tensor.
+     *
+     * @return its value
+     * @throws RushlightException if there is not exactly one element
+     */
+    public Scalar item() {
+        acquire(this);
+        try {
+            return (Scalar) NativeCore.item(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * A copy of the elements of a float32 tensor.
+     *
+     * @return the elements, in row-major order
+     */
+    public float[] toFloatArray() {
+        float[] array = new float[count("toFloatArray", DType.FLOAT32)];
+        copyTo(array);
+        return array;
+    }
+
+    /**
+     * A copy of the elements of a float64 tensor.
+     *
+     * @return the elements, in row-major order
+     */
+    public double[] toDoubleArray() {
+        double[] array = new double[count("toDoubleArray", DType.FLOAT64)];
+        copyTo(array);
+        return array;
+    }
+
+    /**
+     * A copy of the elements of an int64 tensor.
+     *
+     * @return the elements, in row-major order
+     */
+    public long[] toLongArray() {
+        long[] array = new long[count("toLongArray", DType.INT64)];
+        copyTo(array);
+        return array;
+    }
+
+    /**
+     * A copy of the elements of an int32 tensor.
+     *
+     * @return the elements, in row-major order
+     */
+    public int[] toIntArray() {
+        int[] array = new int[count("toIntArray", DType.INT32)];
+        copyTo(array);
+        return array;
+    }
+
+    /**
+     * A copy of the elements of a uint8 or int8 tensor.
+     *
+     * @return the elements, in row-major order
+     */
+    public byte[] toByteArray() {
+        byte[] array = new byte[count("toByteArray", DType.UINT8, DType.INT8)];
+        copyTo(array);
+        return array;
+    }
+
+    /**
+     * A copy of the elements of an int16 tensor, or of the bits of one of the other two-byte dtypes.
+     *
+     * @return the elements, in row-major order
+     */
+    public short[] toShortArray() {
+        short[] array = new short[count("toShortArray", DType.INT16, DType.UINT16, DType.FLOAT16, DType.BFLOAT16)];
+        copyTo(array);
+        return array;
+    }
+
+    /**
+     * A copy of the elements of a bool tensor.
+     *
+     * @return the elements, in row-major order
+     */
+    public boolean[] toBooleanArray() {
+        boolean[] array = new boolean[count("toBooleanArray", DType.BOOL)];
+        copyTo(array);
+        return array;
+    }
+
+    /** Number of elements for an array, after checking that the dtype fits it. */
+    private int count(String method, DType... accepted) {
+        DType dtype = dtype();
+        if (!List.of(accepted).contains(dtype)) {
+            throw new TensorTypeException(
+                method + " needs a tensor of dtype " + accepted[0] + ", got " + dtype + "; to(DType." + accepted[0].name() + ") converts");
+        }
+        long numel = numel();
+        if (numel > Integer.MAX_VALUE - 8) {
+            throw new TensorValueException(method + ": " + numel + " elements do not fit into a Java array");
+        }
+        return (int) numel;
+    }
+
+    private void copyTo(Object array) {
+        acquire(this);
+        try {
+            NativeCore.toArray(handle, array);
+        } finally {
+            release(this);
+        }
+    }
+
+    /** The parts of a complex128 tensor, for printing. */
+    void copyPairs(double[] pairs) {
+        copyTo(pairs);
+    }
+
+    /**
+     * The elements themselves, without a copy, in native byte order: both sides see each other's writes. The memory lives as long as
+     * the buffer or a slice of it is reachable, also after {@link #close}.
+     *
+     * @return a direct buffer over a contiguous tensor in host memory
+     */
+    public ByteBuffer toBuffer() {
+        Tensor owner;
+        ByteBuffer buffer;
+        acquire(this);
+        try {
+            buffer = NativeCore.toBuffer(handle).order(ByteOrder.nativeOrder());
+            owner = new Tensor(NativeCore.retain(handle));
+        } finally {
+            release(this);
+        }
+        CLEANER.register(buffer, owner::close);
+        return buffer;
+    }
+
+    // Indexing.
+
+    /**
+     * A view of part of this tensor: {@code t.get(Index.at(1), Index.slice(2, 5), Index.ELLIPSIS)} is {@code t[1, 2:5, ...]}.
+     *
+     * @param entries one per dimension, fewer mean whole dimensions
+     * @return the view
+     */
+    public Tensor get(Index... entries) {
+        checkOpen();
+        return Indexing.get(this, entries);
+    }
+
+    /**
+     * The part at a position of the leading dimensions: {@code t.get(1, 2)} is {@code t[1, 2]}.
+     *
+     * @param positions one per leading dimension, negative counts from the end
+     * @return the view
+     */
+    public Tensor get(long... positions) {
+        checkOpen();
+        return Indexing.get(this, Arrays.stream(positions).mapToObj(Index::at).toArray(Index[]::new));
+    }
+
+    /**
+     * Writes into part of this tensor: {@code t.set(v, Index.at(1))} is {@code t[1] = v}.
+     *
+     * @param value what to write, broadcast to the part
+     * @param entries as in {@link #get(Index...)}
+     * @return this tensor
+     */
+    public Tensor set(Tensor value, Index... entries) {
+        checkOpen();
+        try (Tensor part = Indexing.get(this, entries)) {
+            part.copy_(value);
+        }
+        return this;
+    }
+
+    // Autograd.
+
+    /**
+     * Does this tensor take part in gradients?
+     *
+     * @return true if gradients flow into it
+     */
+    public boolean requiresGrad() {
+        acquire(this);
+        try {
+            return NativeCore.requiresGrad(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Sets whether this leaf collects a gradient.
+     *
+     * @param on true to collect
+     * @return this tensor
+     */
+    public Tensor requires_grad_(boolean on) {
+        acquire(this);
+        try {
+            NativeCore.setRequiresGrad(handle, on);
+            return this;
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Was this tensor made by the user, and not by a recorded operator?
+     *
+     * @return true for a leaf
+     */
+    public boolean isLeaf() {
+        acquire(this);
+        try {
+            return NativeCore.isLeaf(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Name of the recorded function that made this tensor.
+     *
+     * @return the name, or null for a leaf
+     */
+    public String gradFn() {
+        acquire(this);
+        try {
+            return NativeCore.gradFnName(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * The gradient that backward passes have collected.
+     *
+     * @return the gradient, or null
+     */
+    public Tensor grad() {
+        acquire(this);
+        try {
+            return wrapNullable(NativeCore.grad(handle));
+        } finally {
+            release(this);
+        }
+    }
+
+    /**
+     * Replaces the gradient.
+     *
+     * @param grad the gradient, or null to remove it
+     */
+    public void setGrad(Tensor grad) {
+        acquire(this, grad);
+        try {
+            NativeCore.setGrad(handle, handleOrZero(grad));
+        } finally {
+            release(this, grad);
+        }
+    }
+
+    /** Asks a tensor that is not a leaf to keep its gradient. */
+    public void retainGrad() {
+        acquire(this);
+        try {
+            NativeCore.retainGrad(handle);
+        } finally {
+            release(this);
+        }
+    }
+
+    /** Computes the gradients of this scalar with regard to every leaf, and adds them to their {@link #grad}. */
+    public void backward() {
+        backward(null, false, false);
+    }
+
+    /**
+     * Computes the gradients of this tensor with regard to every leaf.
+     *
+     * @param gradient gradient with regard to this tensor
+     */
+    public void backward(Tensor gradient) {
+        backward(gradient, false, false);
+    }
+
+    /**
+     * Computes the gradients of this tensor with regard to every leaf.
+     *
+     * @param gradient gradient with regard to this tensor; null for a scalar
+     * @param retainGraph keep the graph for another call
+     * @param createGraph record the computation of the gradients themselves
+     */
+    public void backward(Tensor gradient, boolean retainGraph, boolean createGraph) {
+        acquire(this, gradient);
+        try {
+            long[] gradients = gradient == null ? null : new long[] {gradient.handle};
+            NativeCore.backward(new long[] {handle}, gradients, retainGraph, createGraph, null);
+        } finally {
+            release(this, gradient);
+        }
+    }
+
+    /**
+     * Calls a function with each gradient of this tensor. An exception it throws comes out of {@code backward}.
+     *
+     * @param hook receives the gradient; returns one that replaces it, or null
+     * @return closing it removes the hook
+     */
+    public Hook registerHook(UnaryOperator<Tensor> hook) {
+        LongUnaryOperator upcall = handle -> {
+            try (Tensor grad = wrap(handle)) {
+                Tensor replacement = hook.apply(grad);
+                acquire(replacement);
+                try {
+                    return replacement == null ? 0 : NativeCore.retain(replacement.handle);
+                } finally {
+                    release(replacement);
+                }
+            }
+        };
+        acquire(this);
+        try {
+            return new Hook(this, NativeCore.registerHook(handle, upcall));
+        } finally {
+            release(this);
+        }
+    }
+
+    /** A registered hook. */
+    public static final class Hook implements AutoCloseable {
+        private final Tensor tensor;
+        private final long id;
+
+        private Hook(Tensor tensor, long id) {
+            this.tensor = tensor;
+            this.id = id;
+        }
+
+        /** Removes the hook; a closed tensor has none any more. */
+        @Override
+        public void close() {
+            if (tensor.isClosed()) {
+                return;
+            }
+            acquire(tensor);
+            try {
+                NativeCore.removeHook(tensor.handle, id);
+            } finally {
+                release(tensor);
+            }
+        }
+    }
+
+    /** PyTorch's text: {@code tensor([1., 2.])}. */
+    @Override
+    public String toString() {
+        return TensorFormat.format(this);
+    }
+}

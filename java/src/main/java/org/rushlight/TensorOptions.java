@@ -1,0 +1,116 @@
+package org.rushlight;
+
+/**
+ * What a factory makes: dtype, device, layout, and whether gradients are wanted. Immutable; each method returns a changed copy.
+ * An unset option takes PyTorch's default.
+ *
+ * <pre>{@code
+ * Tensor a = Torch.zeros(new long[] {2, 3}, TensorOptions.of(DType.FLOAT64).requiresGrad(true));
+ * }</pre>
+ */
+public final class TensorOptions {
+    /** Nothing set. */
+    public static final TensorOptions DEFAULT = new TensorOptions(null, null, null, null, null);
+
+    private final DType dtype;
+    private final Layout layout;
+    private final Device device;
+    private final Boolean pinMemory;
+    private final Boolean requiresGrad;
+
+    private TensorOptions(DType dtype, Layout layout, Device device, Boolean pinMemory, Boolean requiresGrad) {
+        this.dtype = dtype;
+        this.layout = layout;
+        this.device = device;
+        this.pinMemory = pinMemory;
+        this.requiresGrad = requiresGrad;
+    }
+
+    /**
+     * Options with a dtype.
+     *
+     * @param dtype element type
+     * @return the options
+     */
+    public static TensorOptions of(DType dtype) {
+        return DEFAULT.dtype(dtype);
+    }
+
+    /**
+     * Options with a device.
+     *
+     * @param device where the tensor lives
+     * @return the options
+     */
+    public static TensorOptions of(Device device) {
+        return DEFAULT.device(device);
+    }
+
+    /**
+     * Sets the element type.
+     *
+     * @param dtype element type, or null for the default
+     * @return the changed options
+     */
+    public TensorOptions dtype(DType dtype) {
+        return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
+    }
+
+    /**
+     * Sets the layout.
+     *
+     * @param layout layout, or null for the default
+     * @return the changed options
+     */
+    public TensorOptions layout(Layout layout) {
+        return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
+    }
+
+    /**
+     * Sets the device.
+     *
+     * @param device device, or null for the default
+     * @return the changed options
+     */
+    public TensorOptions device(Device device) {
+        return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
+    }
+
+    /**
+     * Asks for page-locked memory.
+     *
+     * @param pinMemory true for page-locked memory
+     * @return the changed options
+     */
+    public TensorOptions pinMemory(boolean pinMemory) {
+        return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
+    }
+
+    /**
+     * Asks for gradients of the tensor.
+     *
+     * @param requiresGrad true if the tensor shall collect gradients
+     * @return the changed options
+     */
+    public TensorOptions requiresGrad(boolean requiresGrad) {
+        return new TensorOptions(dtype, layout, device, pinMemory, requiresGrad);
+    }
+
+    /** One byte per option, each value + 1 so that 0 means unset: dtype, layout, device (2 bytes), pin memory. */
+    long packed() {
+        long packed = dtype == null ? 0 : dtype.code() + 1;
+        packed |= (layout == null ? 0L : layout.code() + 1) << 8;
+        packed |= (device == null ? 0L : device.packed() + 1) << 16;
+        packed |= (pinMemory == null ? 0L : pinMemory ? 2 : 1) << 32;
+        return packed;
+    }
+
+    /** The last step of a factory: the native options do not know of gradients. */
+    static Tensor finish(TensorOptions options, Tensor tensor) {
+        return options != null && Boolean.TRUE.equals(options.requiresGrad) ? tensor.requires_grad_(true) : tensor;
+    }
+
+    static long packedOf(TensorOptions options) {
+        return options == null ? 0 : options.packed();
+    }
+}

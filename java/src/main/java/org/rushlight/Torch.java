@@ -1,0 +1,156 @@
+package org.rushlight;
+
+import java.util.List;
+import org.rushlight.internal.NativeCore;
+
+/**
+ * Every operator as a function, named as in PyTorch ({@code Torch.add(a, b)}, {@code Torch.zeros(2, 3)}), and the settings of the
+ * process.
+ */
+public final class Torch extends TorchFunctions {
+    private Torch() {}
+
+    /**
+     * Starts the default stream of random numbers: the same seed gives PyTorch's numbers.
+     *
+     * @param seed where the stream starts
+     */
+    public static void manualSeed(long seed) {
+        NativeCore.manualSeed(seed);
+    }
+
+    /**
+     * The number of threads an operator may use.
+     *
+     * @return the number
+     */
+    public static int getNumThreads() {
+        return NativeCore.numThreads();
+    }
+
+    /**
+     * Sets the number of threads an operator may use. Results do not depend on it.
+     *
+     * @param threads at least 1
+     */
+    public static void setNumThreads(int threads) {
+        NativeCore.setNumThreads(threads);
+    }
+
+    /**
+     * The dtype of floating-point tensors made without one.
+     *
+     * @return the dtype
+     */
+    public static DType getDefaultDtype() {
+        return DType.of(NativeCore.defaultDtype());
+    }
+
+    /**
+     * Sets the dtype of floating-point tensors made without one.
+     *
+     * @param dtype a floating-point dtype
+     */
+    public static void setDefaultDtype(DType dtype) {
+        NativeCore.setDefaultDtype(dtype.code());
+    }
+
+    /**
+     * Are gradients recorded on this thread? See {@link NoGrad}.
+     *
+     * @return true unless switched off
+     */
+    public static boolean isGradEnabled() {
+        return NativeCore.gradEnabled();
+    }
+
+    /**
+     * Sets or clears the cancel flag: while it is set, operators of every thread throw {@link CancelledException}.
+     *
+     * @param on true to cancel
+     */
+    public static void setCancelled(boolean on) {
+        NativeCore.setCancelled(on);
+    }
+
+    /**
+     * Version of the native library.
+     *
+     * @return three numbers with dots
+     */
+    public static String version() {
+        return NativeCore.libraryVersion();
+    }
+
+    /**
+     * What the native side holds now.
+     *
+     * @return counts and sizes
+     */
+    public static MemoryStats memoryStats() {
+        long[] stats = NativeCore.memoryStats();
+        return new MemoryStats(NativeCore.liveHandles(), stats[0], stats[1]);
+    }
+
+    /**
+     * Computes the gradients of outputs with regard to leaves (or to {@code inputs} alone) and adds them to their {@code grad}.
+     *
+     * @param outputs what is differentiated
+     * @param gradients one per output, null where the output is a scalar; null: all of them are
+     * @param retainGraph keep the graph for another call
+     * @param createGraph record the computation of the gradients themselves
+     * @param inputs collect gradients for these tensors only; null: for every leaf
+     */
+    public static void backward(
+            List<Tensor> outputs, List<Tensor> gradients, boolean retainGraph, boolean createGraph, List<Tensor> inputs) {
+        Tensor[] of = outputs.toArray(Tensor[]::new);
+        Tensor[] seeds = gradients == null ? null : gradients.toArray(Tensor[]::new);
+        Tensor[] into = inputs == null ? null : inputs.toArray(Tensor[]::new);
+        Tensor[] held = Tensor.concat(Tensor.concat(of, seeds), into);
+        Tensor.acquire(held);
+        try {
+            NativeCore.backward(
+                Tensor.handles(of), Tensor.handlesOrZero(seeds), retainGraph, createGraph, Tensor.handlesOrZero(into));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Computes the gradients of outputs with regard to inputs and returns them, leaving every {@code grad} alone.
+     *
+     * @param outputs what is differentiated
+     * @param inputs with regard to what
+     * @param gradients one per output, null where the output is a scalar; null: all of them are
+     * @param retainGraph keep the graph for another call
+     * @param createGraph record the computation of the gradients themselves
+     * @param allowUnused return null for an input that the outputs do not depend on, instead of throwing
+     * @return one gradient per input
+     */
+    public static Tensor[] grad(
+            List<Tensor> outputs, List<Tensor> inputs, List<Tensor> gradients, boolean retainGraph, boolean createGraph,
+            boolean allowUnused) {
+        Tensor[] of = outputs.toArray(Tensor[]::new);
+        Tensor[] to = inputs.toArray(Tensor[]::new);
+        Tensor[] seeds = gradients == null ? null : gradients.toArray(Tensor[]::new);
+        Tensor[] held = Tensor.concat(Tensor.concat(of, to), seeds);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrapAll(NativeCore.gradOf(
+                Tensor.handles(of), Tensor.handles(to), Tensor.handlesOrZero(seeds), retainGraph, createGraph, allowUnused));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Computes the gradients of one scalar with regard to inputs and returns them.
+     *
+     * @param output what is differentiated
+     * @param inputs with regard to what
+     * @return one gradient per input
+     */
+    public static Tensor[] grad(Tensor output, Tensor... inputs) {
+        return grad(List.of(output), List.of(inputs), null, false, false, false);
+    }
+}

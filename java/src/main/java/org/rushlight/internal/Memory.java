@@ -1,0 +1,45 @@
+package org.rushlight.internal;
+
+/**
+ * Tells Java's collector of native memory, which it cannot see.
+ *
+ * <p>A wrapper of a gigabyte weighs a few dozen bytes on the Java heap, so that unclosed tensors could fill the machine before the
+ * collector runs. The native side compares the bytes in use with a limit whenever it hands out a tensor; above it, the collector is
+ * asked to run, cleaners get a moment to free what was found, and the limit moves to twice what is really in use.
+ */
+public final class Memory {
+    /** Never collect below this: {@code -Drushlight.pressure=<bytes>}. */
+    private static final long FLOOR = Long.getLong("rushlight.pressure", 256L << 20);
+
+    private Memory() {}
+
+    /** Sets the first limit. Called when the first tensor class is initialised. */
+    public static void watch() {
+        NativeCore.setPressureLimit(FLOOR);
+    }
+
+    /**
+     * Called by the native side when the limit is passed.
+     *
+     * @param allocated bytes in use
+     */
+    static void pressure(long allocated) {
+        // The native side has switched the watch off; until it is on again no other thread comes here.
+        System.gc();
+        long now = allocated;
+        for (int wait = 1; wait <= 16; wait *= 2) {
+            try {
+                Thread.sleep(wait);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                break;
+            }
+            long before = now;
+            now = NativeCore.memoryStats()[0];
+            if (now < allocated / 2 || now == before && wait > 2) {
+                break;
+            }
+        }
+        NativeCore.setPressureLimit(Math.max(FLOOR, 2 * now));
+    }
+}

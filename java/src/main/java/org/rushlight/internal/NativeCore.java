@@ -1,0 +1,137 @@
+package org.rushlight.internal;
+
+/** The hand-written native methods: everything that is not an operator. A {@code long} called tensor or generator is a C handle. */
+public final class NativeCore {
+    static {
+        NativeLibrary.load();
+    }
+
+    private NativeCore() {}
+
+    // Runtime.
+
+    public static native String libraryVersion();
+
+    public static native long liveHandles();
+
+    /** Bytes in use now, and the most there have been. */
+    public static native long[] memoryStats();
+
+    /** Bytes in use from which results call {@link Memory#pressure}. */
+    public static native void setPressureLimit(long bytes);
+
+    public static native int numThreads();
+
+    public static native void setNumThreads(int threads);
+
+    public static native int defaultDtype();
+
+    public static native void setDefaultDtype(int dtype);
+
+    public static native void setCancelled(boolean on);
+
+    // Random numbers.
+
+    public static native void manualSeed(long seed);
+
+    public static native long generatorNew(long seed);
+
+    public static native long generatorDefault();
+
+    public static native void generatorFree(long generator);
+
+    public static native void generatorManualSeed(long generator, long seed);
+
+    public static native long generatorInitialSeed(long generator);
+
+    public static native long generatorGetState(long generator);
+
+    public static native void generatorSetState(long generator, long state);
+
+    // Tensors: making and freeing.
+
+    public static native void free(long tensor);
+
+    public static native long retain(long tensor);
+
+    /** A tensor over the memory of a direct buffer, which stays reachable as long as the storage lives. */
+    public static native long fromBuffer(java.nio.Buffer buffer, long byteOffset, long byteLength, long[] sizes, int dtype);
+
+    /** Copies a primitive array whose element type has the size of the dtype. */
+    public static native long fromArray(Object array, long[] sizes, int dtype);
+
+    /** Copies the elements, in row-major order, into a primitive array that has room for their bytes. */
+    public static native void toArray(long tensor, Object array);
+
+    /** The memory of a contiguous tensor in host memory. */
+    public static native java.nio.ByteBuffer toBuffer(long tensor);
+
+    // Tensors: what they are.
+
+    public static native long[] sizes(long tensor);
+
+    public static native long[] strides(long tensor);
+
+    public static native long numel(long tensor);
+
+    public static native int dtype(long tensor);
+
+    public static native int device(long tensor);
+
+    public static native long storageOffset(long tensor);
+
+    public static native boolean isContiguous(long tensor);
+
+    public static native boolean isView(long tensor);
+
+    public static native boolean isAlias(long tensor, long other);
+
+    public static native long version(long tensor);
+
+    /** An org.rushlight.Scalar. */
+    public static native Object item(long tensor);
+
+    // Autograd.
+
+    public static native boolean requiresGrad(long tensor);
+
+    public static native void setRequiresGrad(long tensor, boolean on);
+
+    public static native boolean isLeaf(long tensor);
+
+    /** 0 if there is no gradient. */
+    public static native long grad(long tensor);
+
+    /** 0 removes the gradient. */
+    public static native void setGrad(long tensor, long grad);
+
+    /** Name of the function that made the tensor, or null for a leaf. */
+    public static native String gradFnName(long tensor);
+
+    public static native void retainGrad(long tensor);
+
+    public static native void backward(long[] outputs, long[] gradients, boolean retainGraph, boolean createGraph, long[] inputs);
+
+    public static native long[] gradOf(
+        long[] outputs, long[] inputs, long[] gradients, boolean retainGraph, boolean createGraph, boolean allowUnused);
+
+    /** The hook is called through {@link Upcalls}. */
+    public static native long registerHook(long tensor, Object hook);
+
+    public static native void removeHook(long tensor, long id);
+
+    public static native boolean gradEnabled();
+
+    public static native void setGradEnabled(boolean on);
+
+    public static native boolean inferenceMode();
+
+    public static native void setInferenceMode(boolean on);
+
+    // State dicts.
+
+    public static native void saveStateDict(String path, String[] names, long[] tensors, int format);
+
+    /** A String[] and a long[] of equal length. */
+    public static native Object[] loadStateDict(String path);
+}

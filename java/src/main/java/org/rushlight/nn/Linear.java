@@ -1,0 +1,69 @@
+package org.rushlight.nn;
+
+import org.rushlight.Tensor;
+import org.rushlight.Torch;
+
+/** An affine map: {@code y = x W^T + b}. Shapes: {@code (*, in) -> (*, out)}. */
+public final class Linear extends Module {
+    private final long inFeatures;
+    private final long outFeatures;
+    private final Tensor weight;
+    private final Tensor bias;
+
+    /**
+     * An affine map with a bias.
+     *
+     * @param inFeatures size of the last dimension of the input
+     * @param outFeatures size of the last dimension of the output
+     */
+    public Linear(long inFeatures, long outFeatures) {
+        this(inFeatures, outFeatures, true);
+    }
+
+    /**
+     * A linear or affine map, initialised as PyTorch does.
+     *
+     * @param inFeatures size of the last dimension of the input
+     * @param outFeatures size of the last dimension of the output
+     * @param bias whether to add a bias
+     */
+    public Linear(long inFeatures, long outFeatures, boolean bias) {
+        this.inFeatures = inFeatures;
+        this.outFeatures = outFeatures;
+        weight = registerParameter("weight", Torch.empty(outFeatures, inFeatures));
+        this.bias = bias ? registerParameter("bias", Torch.empty(outFeatures)) : null;
+        Init.kaimingUniform(weight, Math.sqrt(5));
+        if (bias) {
+            double bound = inFeatures > 0 ? 1 / Math.sqrt(inFeatures) : 0;
+            Init.uniform(this.bias, -bound, bound);
+        }
+    }
+
+    /**
+     * The weight, {@code (out, in)}.
+     *
+     * @return the parameter
+     */
+    public Tensor weight() {
+        return weight;
+    }
+
+    /**
+     * The bias, {@code (out)}.
+     *
+     * @return the parameter, or null
+     */
+    public Tensor bias() {
+        return bias;
+    }
+
+    @Override
+    public Tensor forward(Tensor input) {
+        return Torch.linear(input, weight, bias);
+    }
+
+    @Override
+    protected String extraRepr() {
+        return "in_features=" + inFeatures + ", out_features=" + outFeatures + ", bias=" + (bias == null ? "False" : "True");
+    }
+}

@@ -1,0 +1,340 @@
+package org.rushlight.nn;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.rushlight.NoGrad;
+import org.rushlight.RushlightException;
+import org.rushlight.Scope;
+import org.rushlight.StateDict;
+import org.rushlight.Tensor;
+
+/**
+ * A layer or a model: parameters, buffers and other modules by name, and a {@link #forward}. To be subclassed:
+ *
+ * <pre>{@code
+ * final class Net extends Module {
+ *     private final Linear fc1 = registerModule("fc1", new Linear(64, 32));
+ *     private final Linear fc2 = registerModule("fc2", new Linear(32, 10));
+ *
+ *     @Override
+ *     public Tensor forward(Tensor input) {
+ *         return fc2.forward(fc1.forward(input).relu());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A module owns its parameters and buffers: they belong to no scope, and {@link #close} frees them.
+ */
+public abstract class Module implements AutoCloseable {
+    private final Map<String, Tensor> parameters = new LinkedHashMap<>();
+    private final Map<String, Tensor> buffers = new LinkedHashMap<>();
+    private final Map<String, Module> children = new LinkedHashMap<>();
+    private boolean training = true;
+
+    /** A module without anything registered. */
+    protected Module() {}
+
+    /**
+     * What the module computes.
+     *
+     * @param input what it is given
+     * @return what it makes of it
+     */
+    public abstract Tensor forward(Tensor input);
+
+    // Registration.
+
+    /**
+     * Adds a parameter: it requires a gradient, leaves its scope, and is named in messages.
+     *
+     * @param name its name
+     * @param parameter the tensor
+     * @return the parameter
+     */
+    protected final Tensor registerParameter(String name, Tensor parameter) {
+        checkName(name);
+        parameters.put(name, parameter.unscoped().named(name).requires_grad_(true));
+        return parameter;
+    }
+
+    /**
+     * Adds a tensor that is saved with the module, but not trained.
+     *
+     * @param name its name
+     * @param buffer the tensor
+     * @return the buffer
+     */
+    protected final Tensor registerBuffer(String name, Tensor buffer) {
+        checkName(name);
+        buffers.put(name, buffer.unscoped().named(name));
+        return buffer;
+    }
+
+    /**
+     * Adds a module as part of this one.
+     *
+     * @param name its name
+     * @param module the module
+     * @param <M> its class
+     * @return the module
+     */
+    protected final <M extends Module> M registerModule(String name, M module) {
+        checkName(name);
+        children.put(name, module);
+        return module;
+    }
+
+    private void checkName(String name) {
+        if (name.isEmpty() || name.contains(".")) {
+            throw new IllegalArgumentException("a name must not be empty nor contain a dot (got '" + name + "')");
+        }
+        if (parameters.containsKey(name) || buffers.containsKey(name) || children.containsKey(name)) {
+            throw new IllegalArgumentException("'" + name + "' is already defined");
+        }
+    }
+
+    // What is registered.
+
+    /**
+     * The modules directly below this one.
+     *
+     * @return modules by name
+     */
+    public final Map<String, Module> namedChildren() {
+        return new LinkedHashMap<>(children);
+    }
+
+    /**
+     * This module and all below it.
+     *
+     * @return modules by dotted name; this one has the empty name
+     */
+    public final Map<String, Module> namedModules() {
+        Map<String, Module> all = new LinkedHashMap<>();
+        collect("", all);
+        return all;
+    }
+
+    private void collect(String path, Map<String, Module> into) {
+        into.put(path, this);
+        children.forEach((name, child) -> child.collect(path.isEmpty() ? name : path + "." + name, into));
+    }
+
+    /**
+     * This module and all below it.
+     *
+     * @return the modules
+     */
+    public final Collection<Module> modules() {
+        return namedModules().values();
+    }
+
+    /**
+     * The parameters of this module and all below it.
+     *
+     * @return parameters by dotted name
+     */
+    public final Map<String, Tensor> namedParameters() {
+        Map<String, Tensor> all = new LinkedHashMap<>();
+        namedModules().forEach((path, module) -> module.parameters.forEach((name, tensor) -> all.put(join(path, name), tensor)));
+        return all;
+    }
+
+    /**
+     * The parameters of this module and all below it.
+     *
+     * @return the parameters
+     */
+    public final List<Tensor> parameters() {
+        return new ArrayList<>(namedParameters().values());
+    }
+
+    /**
+     * The buffers of this module and all below it.
+     *
+     * @return buffers by dotted name
+     */
+    public final Map<String, Tensor> namedBuffers() {
+        Map<String, Tensor> all = new LinkedHashMap<>();
+        namedModules().forEach((path, module) -> module.buffers.forEach((name, tensor) -> all.put(join(path, name), tensor)));
+        return all;
+    }
+
+    /**
+     * The buffers of this module and all below it.
+     *
+     * @return the buffers
+     */
+    public final List<Tensor> buffers() {
+        return new ArrayList<>(namedBuffers().values());
+    }
+
+    private static String join(String path, String name) {
+        return path.isEmpty() ? name : path + "." + name;
+    }
+
+    // Training.
+
+    /**
+     * Is the module in training mode?
+     *
+     * @return true unless {@link #eval} was called
+     */
+    public final boolean isTraining() {
+        return training;
+    }
+
+    /**
+     * Sets the mode of this module and all below it.
+     *
+     * @param on true for training, false for evaluation
+     */
+    public final void train(boolean on) {
+        modules().forEach(module -> module.training = on);
+    }
+
+    /** Sets training mode. */
+    public final void train() {
+        train(true);
+    }
+
+    /** Sets evaluation mode: dropout passes everything on. */
+    public final void eval() {
+        train(false);
+    }
+
+    /** Removes the gradient of each parameter. */
+    public final void zeroGrad() {
+        parameters().forEach(parameter -> parameter.setGrad(null));
+    }
+
+    /**
+     * Sets whether the parameters collect gradients.
+     *
+     * @param on true to collect
+     */
+    public final void requiresGrad(boolean on) {
+        parameters().forEach(parameter -> parameter.requires_grad_(on));
+    }
+
+    /**
+     * Calls a function with this module and all below it.
+     *
+     * @param function what to call
+     */
+    public final void apply(Consumer<Module> function) {
+        modules().forEach(function);
+    }
+
+    // Saving and loading.
+
+    /**
+     * The tensors that make up the state: parameters and buffers, the module's own ones, in the order of PyTorch.
+     *
+     * @return tensors by dotted name
+     */
+    public final Map<String, Tensor> stateDict() {
+        Map<String, Tensor> state = new LinkedHashMap<>();
+        namedModules().forEach((path, module) -> {
+            module.parameters.forEach((name, tensor) -> state.put(join(path, name), tensor));
+            module.buffers.forEach((name, tensor) -> state.put(join(path, name), tensor));
+        });
+        return state;
+    }
+
+    /**
+     * Copies tensors into the parameters and buffers of the same names.
+     *
+     * @param source tensors by dotted name: exactly those of {@link #stateDict}
+     * @throws RushlightException if a name is missing or unexpected, or a shape differs
+     */
+    public final void loadStateDict(Map<String, Tensor> source) {
+        Map<String, Tensor> state = stateDict();
+        List<String> faults = new ArrayList<>();
+        List<String> missing = state.keySet().stream().filter(name -> !source.containsKey(name)).toList();
+        List<String> unexpected = source.keySet().stream().filter(name -> !state.containsKey(name)).toList();
+        if (!unexpected.isEmpty()) {
+            faults.add("Unexpected key(s) in state_dict: \"" + String.join("\", \"", unexpected) + "\".");
+        }
+        if (!missing.isEmpty()) {
+            faults.add("Missing key(s) in state_dict: \"" + String.join("\", \"", missing) + "\".");
+        }
+        state.forEach((name, tensor) -> {
+            Tensor from = source.get(name);
+            if (from != null && !java.util.Arrays.equals(from.shape(), tensor.shape())) {
+                faults.add("size mismatch for " + name + ": copying a param with shape " + size(from)
+                    + " from checkpoint, the shape in current model is " + size(tensor) + ".");
+            }
+        });
+        if (!faults.isEmpty()) {
+            throw new RushlightException(
+                "Error(s) in loading state_dict for " + getClass().getSimpleName() + ":\n\t" + String.join("\n\t", faults));
+        }
+        try (NoGrad guard = new NoGrad()) {
+            assert guard != null;
+            state.forEach((name, tensor) -> tensor.copy_(source.get(name)));
+        }
+    }
+
+    private static String size(Tensor tensor) {
+        return "torch.Size(" + java.util.Arrays.toString(tensor.shape()) + ")";
+    }
+
+    /**
+     * Writes the state to a file that PyTorch can load ({@code .pt}, or {@code .safetensors}).
+     *
+     * @param file where to
+     */
+    public final void save(Path file) {
+        StateDict.save(stateDict(), file);
+    }
+
+    /**
+     * Reads the state from a file that PyTorch or Rushlight saved.
+     *
+     * @param file where from
+     */
+    public final void load(Path file) {
+        try (Scope scope = new Scope()) {
+            assert scope != null;
+            loadStateDict(StateDict.load(file));
+        }
+    }
+
+    /** Frees the parameters and buffers of this module and all below it. */
+    @Override
+    public void close() {
+        stateDict().values().forEach(Tensor::close);
+    }
+
+    // Text.
+
+    /**
+     * What stands in parentheses after the name of the module.
+     *
+     * @return its options, as PyTorch prints them
+     */
+    protected String extraRepr() {
+        return "";
+    }
+
+    /** The module and all below it, as PyTorch prints them. */
+    @Override
+    public final String toString() {
+        StringBuilder out = new StringBuilder(getClass().getSimpleName()).append("(");
+        if (children.isEmpty()) {
+            return out.append(extraRepr()).append(")").toString();
+        }
+        if (!extraRepr().isEmpty()) {
+            out.append("\n  ").append(extraRepr());
+        }
+        children.forEach((name, child) ->
+            out.append("\n  (").append(name).append("): ").append(child.toString().replace("\n", "\n  ")));
+        return out.append("\n)").toString();
+    }
+}
