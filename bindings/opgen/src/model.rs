@@ -214,8 +214,6 @@ pub struct Parameter {
     pub kind: Kind,
     /// The schema's default.
     pub default: Option<Default>,
-    /// Behind `*`.
-    pub kwarg_only: bool,
     /// Marked `(a!)`.
     pub written: bool,
     /// Index of the (first) schema argument.
@@ -298,7 +296,6 @@ impl Form {
                 name,
                 kind,
                 default: argument.default.clone(),
-                kwarg_only: argument.kwarg_only,
                 written: argument.is_written(),
                 index,
             });

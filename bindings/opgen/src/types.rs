@@ -1,4 +1,5 @@
-//! The table of types: how each kind of argument is spelled in every face.
+//! The table of types: the kinds of arguments, and how Rust and C++ spell each. What C, JNI and Java need besides a
+//! type (a check, a conversion, two parameters for one) stands in the tables of their emitters.
 
 use rushlight_schema::{BaseType, Type};
 
@@ -44,12 +45,8 @@ pub struct Spelling {
     pub rust_owned: &'static str,
     /// Accessor of `Args` for boxed calls
     pub boxed: &'static str,
-    /// Parameter of the C function; a list is followed by its length
-    pub c: &'static str,
     /// Parameter of the C++ function or method
     pub cxx: &'static str,
-    /// Parameter of the Java method
-    pub java: &'static str,
 }
 
 impl Kind {
@@ -87,11 +84,6 @@ impl Kind {
         Some(kind)
     }
 
-    /// May the value be None?
-    pub fn is_optional(self) -> bool {
-        self.spelling().rust.starts_with("Option<")
-    }
-
     /// One tensor, perhaps one, or a list of them?
     pub fn is_tensor(self) -> bool {
         matches!(self, Kind::Tensor | Kind::TensorOptional | Kind::TensorList)
@@ -99,131 +91,42 @@ impl Kind {
 
     /// The row of the table.
     pub fn spelling(self) -> Spelling {
-        let row = |rust, rust_owned, boxed, c, cxx, java| Spelling { rust, rust_owned, boxed, c, cxx, java };
+        let row = |rust, rust_owned, boxed, cxx| Spelling { rust, rust_owned, boxed, cxx };
         match self {
-            Kind::Tensor => row("&Tensor", "Saved", "tensor", "const rlt_tensor*", "const Tensor&", "Tensor"),
-            Kind::TensorOptional => row(
-                "Option<&Tensor>",
-                "Saved",
-                "tensor_opt",
-                "const rlt_tensor*",
-                "const std::optional<Tensor>&",
-                "@Nullable Tensor",
-            ),
-            Kind::TensorList => {
-                row("&[&Tensor]", "Vec<Saved>", "tensors", "const rlt_tensor* const*", "TensorList", "Tensor[]")
+            Kind::Tensor => row("&Tensor", "Saved", "tensor", "const Tensor&"),
+            Kind::TensorOptional => row("Option<&Tensor>", "Saved", "tensor_opt", "const std::optional<Tensor>&"),
+            Kind::TensorList => row("&[&Tensor]", "Vec<Saved>", "tensors", "TensorList"),
+            Kind::Scalar => row("Scalar", "Scalar", "scalar", "const Scalar&"),
+            Kind::ScalarOptional => {
+                row("Option<Scalar>", "Option<Scalar>", "scalar_opt", "const std::optional<Scalar>&")
             }
-            Kind::Scalar => row("Scalar", "Scalar", "scalar", "const rlt_scalar*", "const Scalar&", "Scalar"),
-            Kind::ScalarOptional => row(
-                "Option<Scalar>",
-                "Option<Scalar>",
-                "scalar_opt",
-                "const rlt_scalar*",
-                "const std::optional<Scalar>&",
-                "@Nullable Scalar",
-            ),
-            Kind::Int => row("i64", "i64", "int", "int64_t", "int64_t", "long"),
-            Kind::IntOptional => row(
-                "Option<i64>",
-                "Option<i64>",
-                "int_opt",
-                "const int64_t*",
-                "std::optional<int64_t>",
-                "@Nullable Long",
-            ),
-            Kind::IntList => row("&[i64]", "DimVec", "ints", "const int64_t*", "IntArrayRef", "long[]"),
-            Kind::IntListOptional => row(
-                "Option<&[i64]>",
-                "Option<DimVec>",
-                "ints_opt",
-                "const int64_t*",
-                "OptionalIntArrayRef",
-                "@Nullable long[]",
-            ),
-            Kind::Float => row("f64", "f64", "float", "double", "double", "double"),
-            Kind::FloatOptional => row(
-                "Option<f64>",
-                "Option<f64>",
-                "float_opt",
-                "const double*",
-                "std::optional<double>",
-                "@Nullable Double",
-            ),
-            Kind::FloatList => row("&[f64]", "Vec<f64>", "floats", "const double*", "ArrayRef<double>", "double[]"),
-            Kind::FloatListOptional => row(
-                "Option<&[f64]>",
-                "Option<Vec<f64>>",
-                "floats_opt",
-                "const double*",
-                "std::optional<ArrayRef<double>>",
-                "@Nullable double[]",
-            ),
-            Kind::Bool => row("bool", "bool", "bool", "int32_t", "bool", "boolean"),
-            Kind::BoolOptional => row(
-                "Option<bool>",
-                "Option<bool>",
-                "bool_opt",
-                "const int32_t*",
-                "std::optional<bool>",
-                "@Nullable Boolean",
-            ),
-            Kind::Str => row("&str", "String", "str", "const char*", "std::string_view", "String"),
-            Kind::StrOptional => row(
-                "Option<&str>",
-                "Option<String>",
-                "str_opt",
-                "const char*",
-                "std::optional<std::string_view>",
-                "@Nullable String",
-            ),
-            Kind::DType => row("DType", "DType", "dtype", "int32_t", "ScalarType", "DType"),
-            Kind::DTypeOptional => row(
-                "Option<DType>",
-                "Option<DType>",
-                "dtype_opt",
-                "const int32_t*",
-                "std::optional<ScalarType>",
-                "@Nullable DType",
-            ),
-            Kind::LayoutOptional => row(
-                "Option<Layout>",
-                "Option<Layout>",
-                "layout_opt",
-                "const int32_t*",
-                "std::optional<Layout>",
-                "@Nullable Layout",
-            ),
-            Kind::Device => row("Device", "Device", "device", "const rlt_device*", "Device", "Device"),
-            Kind::DeviceOptional => row(
-                "Option<Device>",
-                "Option<Device>",
-                "device_opt",
-                "const rlt_device*",
-                "std::optional<Device>",
-                "@Nullable Device",
-            ),
-            Kind::MemoryFormat => {
-                row("MemoryFormat", "MemoryFormat", "memory_format", "int32_t", "MemoryFormat", "MemoryFormat")
+            Kind::Int => row("i64", "i64", "int", "int64_t"),
+            Kind::IntOptional => row("Option<i64>", "Option<i64>", "int_opt", "std::optional<int64_t>"),
+            Kind::IntList => row("&[i64]", "DimVec", "ints", "IntArrayRef"),
+            Kind::IntListOptional => row("Option<&[i64]>", "Option<DimVec>", "ints_opt", "OptionalIntArrayRef"),
+            Kind::Float => row("f64", "f64", "float", "double"),
+            Kind::FloatOptional => row("Option<f64>", "Option<f64>", "float_opt", "std::optional<double>"),
+            Kind::FloatList => row("&[f64]", "Vec<f64>", "floats", "ArrayRef<double>"),
+            Kind::FloatListOptional => {
+                row("Option<&[f64]>", "Option<Vec<f64>>", "floats_opt", "std::optional<ArrayRef<double>>")
             }
-            Kind::MemoryFormatOptional => row(
-                "Option<MemoryFormat>",
-                "Option<MemoryFormat>",
-                "memory_format_opt",
-                "const int32_t*",
-                "std::optional<MemoryFormat>",
-                "@Nullable MemoryFormat",
-            ),
-            Kind::GeneratorOptional => row(
-                "Option<&Generator>",
-                "Option<Generator>",
-                "generator_opt",
-                "const rlt_generator*",
-                "std::optional<Generator>",
-                "@Nullable Generator",
-            ),
-            Kind::Options => {
-                row("Options", "Options", "options", "const rlt_tensor_options*", "TensorOptions", "TensorOptions")
+            Kind::Bool => row("bool", "bool", "bool", "bool"),
+            Kind::BoolOptional => row("Option<bool>", "Option<bool>", "bool_opt", "std::optional<bool>"),
+            Kind::Str => row("&str", "String", "str", "std::string_view"),
+            Kind::StrOptional => row("Option<&str>", "Option<String>", "str_opt", "std::optional<std::string_view>"),
+            Kind::DType => row("DType", "DType", "dtype", "ScalarType"),
+            Kind::DTypeOptional => row("Option<DType>", "Option<DType>", "dtype_opt", "std::optional<ScalarType>"),
+            Kind::LayoutOptional => row("Option<Layout>", "Option<Layout>", "layout_opt", "std::optional<Layout>"),
+            Kind::Device => row("Device", "Device", "device", "Device"),
+            Kind::DeviceOptional => row("Option<Device>", "Option<Device>", "device_opt", "std::optional<Device>"),
+            Kind::MemoryFormat => row("MemoryFormat", "MemoryFormat", "memory_format", "MemoryFormat"),
+            Kind::MemoryFormatOptional => {
+                row("Option<MemoryFormat>", "Option<MemoryFormat>", "memory_format_opt", "std::optional<MemoryFormat>")
             }
+            Kind::GeneratorOptional => {
+                row("Option<&Generator>", "Option<Generator>", "generator_opt", "std::optional<Generator>")
+            }
+            Kind::Options => row("Options", "Options", "options", "TensorOptions"),
         }
     }
 }
@@ -251,10 +154,9 @@ mod tests {
     #[test]
     fn optional_kinds_are_optional_everywhere() {
         for ty in ["Tensor?", "Scalar?", "int?", "int[]?", "float?", "bool?", "str?", "ScalarType?", "Device?"] {
-            let kind = kind(ty).unwrap();
-            assert!(kind.is_optional(), "{ty}");
-            assert!(kind.spelling().java.starts_with("@Nullable"), "{ty}");
+            let spelling = kind(ty).unwrap().spelling();
+            assert!(spelling.rust.starts_with("Option<"), "{ty}");
+            assert!(spelling.cxx.contains("ptional"), "{ty}");
         }
-        assert!(!Kind::IntList.is_optional() && !Kind::Options.is_optional());
     }
 }

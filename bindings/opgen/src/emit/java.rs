@@ -390,8 +390,12 @@ fn native_parameters(param: &Parameter) -> Vec<String> {
         Kind::Scalar | Kind::ScalarOptional => {
             return vec![format!("int {x}Tag"), format!("long {x}Bits"), format!("double {x}Imag")];
         }
-        Kind::IntOptional => return vec![format!("boolean has{}", record(&[x.clone()])), format!("long {x}")],
-        Kind::FloatOptional => return vec![format!("boolean has{}", record(&[x.clone()])), format!("double {x}")],
+        Kind::IntOptional => {
+            return vec![format!("boolean has{}", record(std::slice::from_ref(&x))), format!("long {x}")];
+        }
+        Kind::FloatOptional => {
+            return vec![format!("boolean has{}", record(std::slice::from_ref(&x))), format!("double {x}")];
+        }
         Kind::Tensor | Kind::TensorOptional | Kind::GeneratorOptional | Kind::Options | Kind::Int => "long",
         Kind::TensorList | Kind::IntList | Kind::IntListOptional => "long[]",
         Kind::Float => "double",

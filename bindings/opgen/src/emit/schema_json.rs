@@ -44,11 +44,17 @@ fn family_object(family: &Family) -> String {
             };
             let inputs: Vec<String> =
                 op.derivative.iter().flat_map(|formula| &formula.inputs).map(|input| quoted(input)).collect();
+            let cuda = matches!(&op.body, Body::Kernel { cuda: Some(_), .. });
             let _ = writeln!(text, "          \"body\": {},", quoted(body));
+            if matches!(op.body, Body::Kernel { .. }) {
+                let devices = if cuda { "\"cpu\", \"cuda\"" } else { "\"cpu\"" };
+                let _ = writeln!(text, "          \"devices\": [{devices}],");
+            }
             let _ = writeln!(text, "          \"gradients\": [{}],", inputs.join(", "));
             let _ = writeln!(text, "          \"dtypes\": {},", quoted(op.dtypes.name()));
             let _ = writeln!(text, "          \"autocast\": {},", quoted(op.autocast.name()));
             let _ = writeln!(text, "          \"batching\": {},", quoted(op.batching.name()));
+            let _ = writeln!(text, "          \"overlap\": {},", quoted(op.overlap.name()));
             let _ = writeln!(text, "          \"internal\": {},", op.internal);
             let _ = writeln!(text, "          \"nondeterministic\": {},", op.nondeterministic);
             let _ = writeln!(text, "          \"since\": {},", quoted(&op.since));
@@ -85,8 +91,10 @@ fn form_object(face: &Face) -> String {
         variants.push(quoted("method"));
     }
     format!(
-        "            {{\"kind\": {}, \"schema\": {}, \"call\": {}, \"c\": {}, \"variants\": [{}]}}",
+        "            {{\"kind\": {}, \"name\": {}, \"overload\": {}, \"schema\": {}, \"call\": {}, \"c\": {}, \"variants\": [{}]}}",
         quoted(kind),
+        quoted(&names::qualified(&face.form.signature)),
+        quoted(&face.form.signature.overload),
         quoted(&face.form.signature.to_string()),
         quoted(&names::cxx_function(face.form)),
         quoted(&face.c_function()),

@@ -19,8 +19,8 @@ pub fn program(cases: &[Case]) -> String {
         let blank = if index == 0 { "" } else { "\n" };
         let _ = write!(
             text,
-            "{blank}    @Test\n    void {}() {{\n        Examples.check(() -> {}, () -> {});\n    }}\n",
-            names::java_identifier(&case.symbol()),
+            "{blank}    @Test\n    void example_{}() {{\n        Examples.check(() -> {}, () -> {});\n    }}\n",
+            case.symbol(),
             call(case),
             tensor(&case.example.result)
         );

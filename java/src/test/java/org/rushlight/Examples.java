@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 final class Examples {
     private Examples() {}
 
+    @SuppressWarnings("try") // the scope is there to close what the example makes
     static void check(Supplier<Tensor> call, Supplier<Tensor> documented) {
         try (Scope scope = new Scope()) {
             Tensor actual = call.get().contiguous();

@@ -6,462 +6,462 @@ import org.junit.jupiter.api.Test;
 /** Every example of the operators' documentation. */
 class OperatorExamplesTest {
     @Test
-    void eq_Tensor() {
+    void example_eq_Tensor() {
         Examples.check(() -> Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
 
     @Test
-    void eq_Scalar() {
+    void example_eq_Scalar() {
         Examples.check(() -> Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), 1), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
 
     @Test
-    void ne_Tensor() {
+    void example_ne_Tensor() {
         Examples.check(() -> Torch.ne(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
-    void ne_Scalar() {
+    void example_ne_Scalar() {
         Examples.check(() -> Torch.ne(Tensor.of(new long[] {1, 3}, new long[] {2}), 1), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
-    void lt_Tensor() {
+    void example_lt_Tensor() {
         Examples.check(() -> Torch.lt(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {false, false}, new long[] {2}));
     }
 
     @Test
-    void lt_Scalar() {
+    void example_lt_Scalar() {
         Examples.check(() -> Torch.lt(Tensor.of(new long[] {1, 3}, new long[] {2}), 1), () -> Tensor.of(new boolean[] {false, false}, new long[] {2}));
     }
 
     @Test
-    void le_Tensor() {
+    void example_le_Tensor() {
         Examples.check(() -> Torch.le(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
 
     @Test
-    void le_Scalar() {
+    void example_le_Scalar() {
         Examples.check(() -> Torch.le(Tensor.of(new long[] {1, 3}, new long[] {2}), 1), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
 
     @Test
-    void gt_Tensor() {
+    void example_gt_Tensor() {
         Examples.check(() -> Torch.gt(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
-    void gt_Scalar() {
+    void example_gt_Scalar() {
         Examples.check(() -> Torch.gt(Tensor.of(new long[] {1, 3}, new long[] {2}), 1), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
-    void ge_Tensor() {
+    void example_ge_Tensor() {
         Examples.check(() -> Torch.ge(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true, true}, new long[] {2}));
     }
 
     @Test
-    void ge_Scalar() {
+    void example_ge_Scalar() {
         Examples.check(() -> Torch.ge(Tensor.of(new long[] {1, 3}, new long[] {2}), 1), () -> Tensor.of(new boolean[] {true, true}, new long[] {2}));
     }
 
     @Test
-    void logical_and() {
+    void example_logical_and() {
         Examples.check(() -> Torch.logical_and(Tensor.of(new long[] {1, 0}, new long[] {2}), Tensor.of(new long[] {1, 1}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
 
     @Test
-    void logical_or() {
+    void example_logical_or() {
         Examples.check(() -> Torch.logical_or(Tensor.of(new long[] {1, 0}, new long[] {2}), Tensor.of(new long[] {0, 0}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
 
     @Test
-    void logical_not() {
+    void example_logical_not() {
         Examples.check(() -> Torch.logical_not(Tensor.of(new long[] {1, 0}, new long[] {2})), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
-    void clone() {
+    void example_clone() {
         Examples.check(() -> Torch.clone(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
 
     @Test
-    void zeros() {
+    void example_zeros() {
         Examples.check(() -> Torch.zeros(new long[] {2}), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
     }
 
     @Test
-    void zeros_like() {
+    void example_zeros_like() {
         Examples.check(() -> Torch.zeros_like(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
     }
 
     @Test
-    void ones() {
+    void example_ones() {
         Examples.check(() -> Torch.ones(new long[] {2}), () -> Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}));
     }
 
     @Test
-    void ones_like() {
+    void example_ones_like() {
         Examples.check(() -> Torch.ones_like(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2})), () -> Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}));
     }
 
     @Test
-    void full() {
+    void example_full() {
         Examples.check(() -> Torch.full(new long[] {2}, 7), () -> Tensor.of(new long[] {7, 7}, new long[] {2}));
     }
 
     @Test
-    void full_like() {
+    void example_full_like() {
         Examples.check(() -> Torch.full_like(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), 7), () -> Tensor.of(new float[] {7.0f, 7.0f}, new long[] {2}));
     }
 
     @Test
-    void arange() {
+    void example_arange() {
         Examples.check(() -> Torch.arange(3), () -> Tensor.of(new long[] {0, 1, 2}, new long[] {3}));
     }
 
     @Test
-    void arange_start() {
+    void example_arange_start() {
         Examples.check(() -> Torch.arange(1, 4), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
     }
 
     @Test
-    void arange_start_step() {
+    void example_arange_start_step() {
         Examples.check(() -> Torch.arange(1, 6, 2), () -> Tensor.of(new long[] {1, 3, 5}, new long[] {3}));
     }
 
     @Test
-    void fill_Scalar() {
+    void example_fill_Scalar() {
         Examples.check(() -> Torch.fill(Tensor.of(new long[] {1, 2}, new long[] {2}), 5), () -> Tensor.of(new long[] {5, 5}, new long[] {2}));
     }
 
     @Test
-    void zero() {
+    void example_zero() {
         Examples.check(() -> Torch.zero(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
     }
 
     @Test
-    void index_select() {
+    void example_index_select() {
         Examples.check(() -> Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2})), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
     }
 
     @Test
-    void index_add() {
+    void example_index_add() {
         Examples.check(() -> Torch.index_add(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {6, 1, 7}, new long[] {3}));
     }
 
     @Test
-    void gather() {
+    void example_gather() {
         Examples.check(() -> Torch.gather(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 1, Tensor.of(new long[] {1, 0}, new long[] {2, 1})), () -> Tensor.of(new long[] {2, 3}, new long[] {2, 1}));
     }
 
     @Test
-    void scatter_src() {
+    void example_scatter_src() {
         Examples.check(() -> Torch.scatter(Tensor.of(new long[] {0, 0, 0}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {6, 0, 5}, new long[] {3}));
     }
 
     @Test
-    void scatter_value() {
+    void example_scatter_value() {
         Examples.check(() -> Torch.scatter(Tensor.of(new long[] {0, 0, 0}, new long[] {3}), 0, Tensor.of(new long[] {2}, new long[] {1}), 5), () -> Tensor.of(new long[] {0, 0, 5}, new long[] {3}));
     }
 
     @Test
-    void scatter_add() {
+    void example_scatter_add() {
         Examples.check(() -> Torch.scatter_add(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {2, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {1, 1, 12}, new long[] {3}));
     }
 
     @Test
-    void cat() {
+    void example_cat() {
         Examples.check(() -> Torch.cat(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
     }
 
     @Test
-    void mm() {
+    void example_mm() {
         Examples.check(() -> Torch.mm(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1})), () -> Tensor.of(new long[] {11}, new long[] {1, 1}));
     }
 
     @Test
-    void bmm() {
+    void example_bmm() {
         Examples.check(() -> Torch.bmm(Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1})), () -> Tensor.of(new long[] {11}, new long[] {1, 1, 1}));
     }
 
     @Test
-    void addmm() {
+    void example_addmm() {
         Examples.check(() -> Torch.addmm(Tensor.of(new long[] {1}, new long[] {1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1})), () -> Tensor.of(new long[] {12}, new long[] {1, 1}));
     }
 
     @Test
-    void matmul() {
+    void example_matmul() {
         Examples.check(() -> Torch.matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2})), () -> Tensor.of(new long[] {3, 7}, new long[] {2}));
     }
 
     @Test
-    void linear() {
+    void example_linear() {
         Examples.check(() -> Torch.linear(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {1, 2}), Tensor.of(new float[] {0.5f}, new long[] {1})), () -> Tensor.of(new float[] {11.5f}, new long[] {1, 1}));
     }
 
     @Test
-    void log_softmax_int() {
+    void example_log_softmax_int() {
         Examples.check(() -> Torch.log_softmax(Tensor.of(new float[] {0.0f}, new long[] {1}), 0), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
     }
 
     @Test
-    void softmax_int() {
+    void example_softmax_int() {
         Examples.check(() -> Torch.softmax(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2}));
     }
 
     @Test
-    void add_Tensor() {
+    void example_add_Tensor() {
         Examples.check(() -> Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), 2), () -> Tensor.of(new long[] {7, 10}, new long[] {2}));
     }
 
     @Test
-    void add_Scalar() {
+    void example_add_Scalar() {
         Examples.check(() -> Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), 3), () -> Tensor.of(new long[] {4, 5}, new long[] {2}));
     }
 
     @Test
-    void sub_Tensor() {
+    void example_sub_Tensor() {
         Examples.check(() -> Torch.sub(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {4, 5}, new long[] {2}));
     }
 
     @Test
-    void sub_Scalar() {
+    void example_sub_Scalar() {
         Examples.check(() -> Torch.sub(Tensor.of(new long[] {5, 7}, new long[] {2}), 1), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
     }
 
     @Test
-    void rsub_Tensor() {
+    void example_rsub_Tensor() {
         Examples.check(() -> Torch.rsub(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {5, 7}, new long[] {2})), () -> Tensor.of(new long[] {4, 5}, new long[] {2}));
     }
 
     @Test
-    void rsub_Scalar() {
+    void example_rsub_Scalar() {
         Examples.check(() -> Torch.rsub(Tensor.of(new long[] {1, 2}, new long[] {2}), 10), () -> Tensor.of(new long[] {9, 8}, new long[] {2}));
     }
 
     @Test
-    void mul_Tensor() {
+    void example_mul_Tensor() {
         Examples.check(() -> Torch.mul(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 8}, new long[] {2}));
     }
 
     @Test
-    void mul_Scalar() {
+    void example_mul_Scalar() {
         Examples.check(() -> Torch.mul(Tensor.of(new long[] {1, 2}, new long[] {2}), 3), () -> Tensor.of(new long[] {3, 6}, new long[] {2}));
     }
 
     @Test
-    void div_Tensor() {
+    void example_div_Tensor() {
         Examples.check(() -> Torch.div(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
     }
 
     @Test
-    void div_Scalar() {
+    void example_div_Scalar() {
         Examples.check(() -> Torch.div(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
     }
 
     @Test
-    void div_Tensor_mode() {
+    void example_div_Tensor_mode() {
         Examples.check(() -> Torch.div(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor"), () -> Tensor.of(new long[] {3, -4}, new long[] {2}));
     }
 
     @Test
-    void div_Scalar_mode() {
+    void example_div_Scalar_mode() {
         Examples.check(() -> Torch.div(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc"), () -> Tensor.of(new long[] {3, -3}, new long[] {2}));
     }
 
     @Test
-    void neg() {
+    void example_neg() {
         Examples.check(() -> Torch.neg(Tensor.of(new long[] {1, -2}, new long[] {2})), () -> Tensor.of(new long[] {-1, 2}, new long[] {2}));
     }
 
     @Test
-    void exp() {
+    void example_exp() {
         Examples.check(() -> Torch.exp(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
     }
 
     @Test
-    void log() {
+    void example_log() {
         Examples.check(() -> Torch.log(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
     }
 
     @Test
-    void reciprocal() {
+    void example_reciprocal() {
         Examples.check(() -> Torch.reciprocal(Tensor.of(new float[] {2.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.5f}, new long[] {1}));
     }
 
     @Test
-    void relu() {
+    void example_relu() {
         Examples.check(() -> Torch.relu(Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}));
     }
 
     @Test
-    void clamp() {
+    void example_clamp() {
         Examples.check(() -> Torch.clamp(Tensor.of(new long[] {-3, 0, 3}, new long[] {3}), -1, 1), () -> Tensor.of(new long[] {-1, 0, 1}, new long[] {3}));
     }
 
     @Test
-    void clamp_Tensor() {
+    void example_clamp_Tensor() {
         Examples.check(() -> Torch.clamp(Tensor.of(new long[] {-3, 3}, new long[] {2}), Tensor.of(new long[] {-1, -1}, new long[] {2}), Tensor.of(new long[] {1, 1}, new long[] {2})), () -> Tensor.of(new long[] {-1, 1}, new long[] {2}));
     }
 
     @Test
-    void clamp_min() {
+    void example_clamp_min() {
         Examples.check(() -> Torch.clamp_min(Tensor.of(new long[] {-3, 3}, new long[] {2}), 0), () -> Tensor.of(new long[] {0, 3}, new long[] {2}));
     }
 
     @Test
-    void clamp_max() {
+    void example_clamp_max() {
         Examples.check(() -> Torch.clamp_max(Tensor.of(new long[] {-3, 3}, new long[] {2}), 0), () -> Tensor.of(new long[] {-3, 0}, new long[] {2}));
     }
 
     @Test
-    void maximum() {
+    void example_maximum() {
         Examples.check(() -> Torch.maximum(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {3, 4}, new long[] {2}));
     }
 
     @Test
-    void max_other() {
+    void example_max_other() {
         Examples.check(() -> Torch.max(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {3, 4}, new long[] {2}));
     }
 
     @Test
-    void where_self() {
+    void example_where_self() {
         Examples.check(() -> Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
     }
 
     @Test
-    void where_ScalarSelf() {
+    void example_where_ScalarSelf() {
         Examples.check(() -> Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), 0, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {0, 4}, new long[] {2}));
     }
 
     @Test
-    void where_ScalarOther() {
+    void example_where_ScalarOther() {
         Examples.check(() -> Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), 0), () -> Tensor.of(new long[] {1, 0}, new long[] {2}));
     }
 
     @Test
-    void where_Scalar() {
+    void example_where_Scalar() {
         Examples.check(() -> Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), 1, 0), () -> Tensor.of(new long[] {1, 0}, new long[] {2}));
     }
 
     @Test
-    void masked_fill_Scalar() {
+    void example_masked_fill_Scalar() {
         Examples.check(() -> Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), 9), () -> Tensor.of(new long[] {9, 2}, new long[] {2}));
     }
 
     @Test
-    void conj_physical() {
+    void example_conj_physical() {
         Examples.check(() -> Torch.conj_physical(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
     }
 
     @Test
-    void conj() {
+    void example_conj() {
         Examples.check(() -> Torch.conj(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
     }
 
     @Test
-    void real() {
+    void example_real() {
         Examples.check(() -> Torch.real(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
     }
 
     @Test
-    void sum() {
+    void example_sum() {
         Examples.check(() -> Torch.sum(Tensor.of(new long[] {1, 2, 3}, new long[] {3})), () -> Tensor.of(new long[] {6}, new long[] {}));
     }
 
     @Test
-    void sum_dim_IntList() {
+    void example_sum_dim_IntList() {
         Examples.check(() -> Torch.sum(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {0}), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
     }
 
     @Test
-    void mean() {
+    void example_mean() {
         Examples.check(() -> Torch.mean(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
     }
 
     @Test
-    void mean_dim() {
+    void example_mean_dim() {
         Examples.check(() -> Torch.mean(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {2, 2}), new long[] {0}), () -> Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}));
     }
 
     @Test
-    void max() {
+    void example_max() {
         Examples.check(() -> Torch.max(Tensor.of(new long[] {1, 3, 2}, new long[] {3})), () -> Tensor.of(new long[] {3}, new long[] {}));
     }
 
     @Test
-    void amax() {
+    void example_amax() {
         Examples.check(() -> Torch.amax(Tensor.of(new long[] {1, 4, 3, 2}, new long[] {2, 2}), new long[] {0}), () -> Tensor.of(new long[] {3, 4}, new long[] {2}));
     }
 
     @Test
-    void argmax() {
+    void example_argmax() {
         Examples.check(() -> Torch.argmax(Tensor.of(new long[] {1, 3, 2}, new long[] {3})), () -> Tensor.of(new long[] {1}, new long[] {}));
     }
 
     @Test
-    void view() {
+    void example_view() {
         Examples.check(() -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}).view(new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }
 
     @Test
-    void reshape() {
+    void example_reshape() {
         Examples.check(() -> Torch.reshape(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }
 
     @Test
-    void transpose_int() {
+    void example_transpose_int() {
         Examples.check(() -> Torch.transpose(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
     }
 
     @Test
-    void t() {
+    void example_t() {
         Examples.check(() -> Torch.t(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
     }
 
     @Test
-    void permute() {
+    void example_permute() {
         Examples.check(() -> Torch.permute(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0}), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
     }
 
     @Test
-    void select_int() {
+    void example_select_int() {
         Examples.check(() -> Torch.select(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {3, 4}, new long[] {2}));
     }
 
     @Test
-    void slice_Tensor() {
+    void example_slice_Tensor() {
         Examples.check(() -> Torch.slice(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 3), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
     }
 
     @Test
-    void narrow() {
+    void example_narrow() {
         Examples.check(() -> Torch.narrow(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
     }
 
     @Test
-    void expand() {
+    void example_expand() {
         Examples.check(() -> Tensor.of(new long[] {1, 2}, new long[] {2, 1}).expand(new long[] {2, 2}), () -> Tensor.of(new long[] {1, 1, 2, 2}, new long[] {2, 2}));
     }
 
     @Test
-    void unsqueeze() {
+    void example_unsqueeze() {
         Examples.check(() -> Torch.unsqueeze(Tensor.of(new long[] {1, 2}, new long[] {2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {1, 2}));
     }
 
     @Test
-    void squeeze() {
+    void example_squeeze() {
         Examples.check(() -> Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
 
     @Test
-    void squeeze_dim() {
+    void example_squeeze_dim() {
         Examples.check(() -> Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
 
     @Test
-    void flatten_using_ints() {
+    void example_flatten_using_ints() {
         Examples.check(() -> Torch.flatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}));
     }
 }
