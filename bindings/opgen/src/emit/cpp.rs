@@ -136,7 +136,16 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
                     format!("{{{}}}", many.join(", ")),
                 ),
             };
-            (result, format!("{locals}  rlt::check({call}({}));\n  return {back};\n", values.join(", ")))
+            // The C interface's factories do not know of gradients, so that asking for them is the last step.
+            let factory = face.form.function && face.params.iter().any(|param| param.kind == Kind::Options);
+            let end = if factory {
+                format!(
+                    "  Tensor result = {back};\n  if (options.requires_grad()) result.set_requires_grad(true);\n  return result;\n"
+                )
+            } else {
+                format!("  return {back};\n")
+            };
+            (result, format!("{locals}  rlt::check({call}({}));\n{end}", values.join(", ")))
         }
     }
 }

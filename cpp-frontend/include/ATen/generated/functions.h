@@ -292,7 +292,9 @@ inline Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_forma
 inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_blocking = false, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__to_copy(rlt::handle(self), rlt::options(options), rlt::flag(non_blocking), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 
 // creation: Tensors made from sizes and constants.
@@ -301,7 +303,9 @@ inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_
 inline Tensor empty(IntArrayRef size, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_empty_memory_format(rlt::data(size), rlt::length(size), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor without setting its elements.
 /// `out_i = unspecified`
@@ -319,21 +323,27 @@ inline Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryForm
 inline Tensor empty_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_empty_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor with the given sizes and strides, without setting its elements.
 /// `out_i = unspecified`
 inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_empty_strided(rlt::data(size), rlt::length(size), rlt::data(stride), rlt::length(stride), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor filled with zeros.
 /// `out_i = 0`
 inline Tensor zeros(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_zeros(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor filled with zeros.
 /// `out_i = 0`
@@ -351,14 +361,18 @@ inline Tensor& zeros_out(Tensor& out, IntArrayRef size) {
 inline Tensor zeros_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_zeros_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor filled with ones.
 /// `out_i = 1`
 inline Tensor ones(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_ones(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor filled with ones.
 /// `out_i = 1`
@@ -376,14 +390,18 @@ inline Tensor& ones_out(Tensor& out, IntArrayRef size) {
 inline Tensor ones_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_ones_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor filled with one value; without a dtype the value decides it.
 /// `out_i = fill_value`
 inline Tensor full(IntArrayRef size, const Scalar& fill_value, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_full(rlt::data(size), rlt::length(size), rlt::scalar(fill_value), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Makes a tensor filled with one value; without a dtype the value decides it.
 /// `out_i = fill_value`
@@ -401,14 +419,18 @@ inline Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& fill_value)
 inline Tensor full_like(const Tensor& self, const Scalar& fill_value, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_full_like(rlt::handle(self), rlt::scalar(fill_value), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Counts from 0 up to, and not including, `end`.
 /// `out_i = i`
 inline Tensor arange(const Scalar& end, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_arange(rlt::scalar(end), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Counts from 0 up to, and not including, `end`.
 /// `out_i = i`
@@ -426,14 +448,18 @@ inline Tensor& arange_out(Tensor& out, const Scalar& end) {
 inline Tensor arange(const Scalar& start, const Scalar& end, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_arange_start(rlt::scalar(start), rlt::scalar(end), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Counts from `start` to, and not including, `end` in steps of `step`.
 /// `out_i = start + i * step`
 inline Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_arange_start_step(rlt::scalar(start), rlt::scalar(end), rlt::scalar(step), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Counts from `start` to, and not including, `end` in steps of `step`.
 /// `out_i = start + i * step`
@@ -1421,7 +1447,9 @@ inline Tensor _real_part(const Tensor& self) {
 inline Tensor rand(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rand(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws numbers that are uniform on [0, 1).
 /// `out_i ~ U[0, 1)`
@@ -1439,7 +1467,9 @@ inline Tensor& rand_out(Tensor& out, IntArrayRef size) {
 inline Tensor rand(IntArrayRef size, std::optional<Generator> generator, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rand_generator(rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws numbers that are uniform on [0, 1) from the given generator.
 /// `out_i ~ U[0, 1)`
@@ -1457,14 +1487,18 @@ inline Tensor& rand_out(Tensor& out, IntArrayRef size, std::optional<Generator> 
 inline Tensor rand_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rand_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws numbers that are standard normal.
 /// `out_i ~ N(0, 1)`
 inline Tensor randn(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randn(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws numbers that are standard normal.
 /// `out_i ~ N(0, 1)`
@@ -1482,7 +1516,9 @@ inline Tensor& randn_out(Tensor& out, IntArrayRef size) {
 inline Tensor randn(IntArrayRef size, std::optional<Generator> generator, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randn_generator(rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws numbers that are standard normal from the given generator.
 /// `out_i ~ N(0, 1)`
@@ -1500,14 +1536,18 @@ inline Tensor& randn_out(Tensor& out, IntArrayRef size, std::optional<Generator>
 inline Tensor randn_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randn_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws integers, each equally likely, below `high`.
 /// `out_i ~ U{0, ..., high - 1}`
 inline Tensor randint(int64_t high, IntArrayRef size, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randint(high, rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws integers, each equally likely, below `high`.
 /// `out_i ~ U{0, ..., high - 1}`
@@ -1525,7 +1565,9 @@ inline Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size) {
 inline Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randint_generator(high, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws integers, each equally likely, below `high`, from the given generator.
 /// `out_i ~ U{0, ..., high - 1}`
@@ -1543,7 +1585,9 @@ inline Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size, std::opt
 inline Tensor randint(int64_t low, int64_t high, IntArrayRef size, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randint_low(low, high, rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws integers, each equally likely, below `high` and from `low` on.
 /// `out_i ~ U{low, ..., high - 1}`
@@ -1561,7 +1605,9 @@ inline Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef s
 inline Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randint_low_generator(low, high, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws integers, each equally likely, below `high` and from `low` on, from the given generator.
 /// `out_i ~ U{low, ..., high - 1}`
@@ -1579,7 +1625,9 @@ inline Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef s
 inline Tensor randperm(int64_t n, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randperm(n, rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws a random permutation of 0, ..., n - 1.
 /// `out = a permutation of 0..n`
@@ -1597,7 +1645,9 @@ inline Tensor& randperm_out(Tensor& out, int64_t n) {
 inline Tensor randperm(int64_t n, std::optional<Generator> generator, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_randperm_generator(n, rlt::handle(generator), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws a random permutation of 0, ..., n - 1 from the given generator.
 /// `out = a permutation of 0..n`
@@ -1615,7 +1665,9 @@ inline Tensor& randperm_out(Tensor& out, int64_t n, std::optional<Generator> gen
 inline Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator = std::nullopt, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_normal_float_float(mean, std, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  return rlt::adopt(out0);
+  Tensor result = rlt::adopt(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 /// Draws normal numbers of one mean and one deviation.
 /// `out_i ~ N(mean, std^2)`
