@@ -4,6 +4,7 @@
 use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
+use std::ffi::c_char;
 
 /// Adds element by element.
 ///

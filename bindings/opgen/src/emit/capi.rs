@@ -49,6 +49,9 @@ pub fn source(family: &Family) -> String {
         .collect();
     let _ = writeln!(text, "use crate::tensor::{};", braces(&types));
     text.push_str("use rushlight_tensor::ops;\n");
+    if body.contains("const c_char") {
+        text.push_str("use std::ffi::c_char;\n");
+    }
     text + &body
 }
 
