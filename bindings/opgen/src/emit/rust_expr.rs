@@ -47,7 +47,7 @@ pub fn emit(families: &[Family]) -> Vec<OutFile> {
 
 /// Functional, one tensor in front, one tensor out; names that `Expr` writes by hand stay free.
 fn is_method(op: &Op) -> bool {
-    const BY_HAND: [&str; 1] = ["conj"];
+    const BY_HAND: [&str; 2] = ["clone", "conj"];
     let form = op.primary();
     let parameters = form.parameters();
     form.kind == FormKind::Functional

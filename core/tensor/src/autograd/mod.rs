@@ -17,6 +17,7 @@ mod modes;
 mod node;
 mod record;
 mod saved;
+mod saved_meta;
 mod view;
 
 pub use api::{backward, grad};
@@ -28,5 +29,6 @@ pub use modes::{
     set_grad_enabled, set_inference_mode,
 };
 pub use node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
-pub use record::{as_view, check_inplace, check_out, rebase_history, record, should_record};
+pub use record::{as_view, check_inplace, check_no_derivative, check_out, rebase_history, record, should_record};
 pub use saved::Saved;
+pub use saved_meta::{Meta, MetaList};

@@ -92,6 +92,14 @@ pub fn check_out<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tenso
     Ok(())
 }
 
+/// An operator that writes and has no derivative: refuse arguments that require a gradient.
+pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
+    if should_record(tensors) {
+        bail!(NotImplemented, "the derivative for '{operator}' is not implemented.");
+    }
+    Ok(())
+}
+
 /// Make the in-place write that just happened to `target` part of its history, and of its base's if it is a view.
 pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'static) -> Result<()> {
     let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(target)]);

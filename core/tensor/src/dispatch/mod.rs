@@ -20,7 +20,7 @@ pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
 pub use output::{Overlap, Target};
 pub use value::{FromValue, Value};
 
-use crate::dense::Dense;
+use crate::dense::{Dense, Spec};
 use crate::tensor::Tensor;
 use rushlight_base::{DeviceType, Result, bail, runtime};
 
@@ -86,6 +86,17 @@ pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator
             bail!(NotImplemented, "no kernel for operator {operator} on device cuda with dtype {}", out.dtype)
         }
     }
+}
+
+/// Put `result` into the out= argument of an operator that is made of others: it is resized and cast as needed.
+pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
+    let result = result.dense()?;
+    let spec = Spec::new(result.sizes(), result.dtype, result.device);
+    let place = spec.prepare_out(out, Overlap::Temporary, [&result])?;
+    if !place.is_meta() {
+        crate::ops::copy::copy_(&place, &result, false)?;
+    }
+    place.finish(out)
 }
 
 /// The snapshot of an optional argument.

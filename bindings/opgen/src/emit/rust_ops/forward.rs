@@ -235,5 +235,5 @@ fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
 
 /// The Rust name of the function, for callers above.
 pub fn path(form: &Form) -> String {
-    format!("super::forward::{}", names::rust_function(&form.signature))
+    format!("forward::{}", names::rust_function(&form.signature))
 }

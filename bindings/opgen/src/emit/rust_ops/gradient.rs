@@ -379,7 +379,7 @@ fn in_place(op: &Op, form: &Form) -> String {
         before.push(kept.name.clone());
     }
     text.push_str(&format!(
-        "{call}?;\nautograd::rebase_history({target}, edges, {})\n",
+        "{call}?;\nlet node = {};\nautograd::rebase_history({target}, edges, node)\n",
         literal(op, &plan, std::slice::from_ref(&target), &before)
     ));
     text

@@ -63,7 +63,7 @@ fn root(families: &[Family]) -> OutFile {
     }
     text.push_str("\n/// The operator table of this build.\npub static FAMILIES: &[&[&OpDef]] = &[\n");
     for family in families {
-        text.push_str(&format!("#[cfg(feature = \"op-{0}\")]\n{0}::OPS,\n", family.name));
+        text.push_str(&format!("#[cfg(feature = \"op-{0}\")]\n{1},\n", family.name, family.name.to_uppercase()));
     }
     text.push_str("];\n");
     OutFile { path: format!("{FOLDER}/mod.rs"), text }
@@ -82,7 +82,9 @@ fn family_module(family: &Family, modules: &[(String, Vec<&Op>)]) -> OutFile {
         list.sort();
         text.push_str(&format!("pub use {module}::{{{}}};\n", list.join(", ")));
     }
-    text.push_str("\n/// The rows of this family in the operator table.\npub(super) static OPS: &[&OpDef] = &[\n");
+    let constant = family.name.to_uppercase();
+    text.push_str("\n/// The rows of this family in the operator table.\n");
+    text.push_str(&format!("pub static {constant}: &[&OpDef] = &[\n"));
     for (module, ops) in modules {
         for (_, form) in forms(ops) {
             text.push_str(&format!("&{module}::{},\n", names::rust_static(&form.signature)));

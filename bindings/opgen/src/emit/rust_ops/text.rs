@@ -57,10 +57,7 @@ pub fn kernel_arguments(op: &Op, form: &Form) -> Vec<String> {
         match parameter.kind {
             Kind::Tensor | Kind::TensorList => format!("&{name}"),
             Kind::TensorOptional => format!("{name}.as_ref()"),
-            Kind::Options if form.kind == FormKind::Out => {
-                let first = form.written();
-                format!("{}.options()", ident(&first[0]))
-            }
+            Kind::Options if form.kind == FormKind::Out => format!("{}.options()", ident(&form.written()[0])),
             _ => name,
         }
     });

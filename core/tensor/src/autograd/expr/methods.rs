@@ -90,11 +90,6 @@ impl Expr {
 /// Operators of the family `copy`.
 #[cfg(feature = "op-copy")]
 impl Expr {
-    /// `clone`
-    pub fn clone(&self, memory_format: Option<MemoryFormat>) -> Expr {
-        Expr::of(|| ops::clone(self.tensor()?, memory_format))
-    }
-
     /// `contiguous`
     pub fn contiguous(&self, memory_format: MemoryFormat) -> Expr {
         Expr::of(|| ops::contiguous(self.tensor()?, memory_format))

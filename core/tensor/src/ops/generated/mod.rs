@@ -56,27 +56,27 @@ pub use view::*;
 /// The operator table of this build.
 pub static FAMILIES: &[&[&OpDef]] = &[
     #[cfg(feature = "op-comparison")]
-    comparison::OPS,
+    COMPARISON,
     #[cfg(feature = "op-copy")]
-    copy::OPS,
+    COPY,
     #[cfg(feature = "op-creation")]
-    creation::OPS,
+    CREATION,
     #[cfg(feature = "op-indexing")]
-    indexing::OPS,
+    INDEXING,
     #[cfg(feature = "op-linalg")]
-    linalg::OPS,
+    LINALG,
     #[cfg(feature = "op-loss")]
-    loss::OPS,
+    LOSS,
     #[cfg(feature = "op-nn")]
-    nn::OPS,
+    NN,
     #[cfg(feature = "op-optim")]
-    optim::OPS,
+    OPTIM,
     #[cfg(feature = "op-pointwise")]
-    pointwise::OPS,
+    POINTWISE,
     #[cfg(feature = "op-random")]
-    random::OPS,
+    RANDOM,
     #[cfg(feature = "op-reduction")]
-    reduction::OPS,
+    REDUCTION,
     #[cfg(feature = "op-view")]
-    view::OPS,
+    VIEW,
 ];

@@ -177,7 +177,7 @@ mod gradient {
     use super::*;
 
     pub fn eq_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::eq_tensor(self_, other)?;
+        let result = forward::eq_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = EqBackward0 { other: Meta::of(other) };
@@ -190,17 +190,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("eq_", self_, recording)?;
         if !recording {
-            return super::forward::eq_tensor_(self_, other);
+            return forward::eq_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::eq_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, EqBackward0 { other: saved_other })
+        forward::eq_tensor_(self_, other)?;
+        let node = EqBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn eq_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("eq", [self_, other, out])?;
-        super::forward::eq_tensor_out(self_, other, out)
+        forward::eq_tensor_out(self_, other, out)
     }
 
     /// The derivative of `eq.Tensor`.
@@ -233,7 +234,7 @@ mod gradient {
     }
 
     pub fn eq_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::eq_scalar(self_, other)?;
+        let result = forward::eq_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = EqBackward1;
@@ -246,16 +247,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("eq_", self_, recording)?;
         if !recording {
-            return super::forward::eq_scalar_(self_, other);
+            return forward::eq_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::eq_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, EqBackward1)
+        forward::eq_scalar_(self_, other)?;
+        let node = EqBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn eq_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("eq", [self_, out])?;
-        super::forward::eq_scalar_out(self_, other, out)
+        forward::eq_scalar_out(self_, other, out)
     }
 
     /// The derivative of `eq.Scalar`.

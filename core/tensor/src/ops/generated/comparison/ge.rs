@@ -177,7 +177,7 @@ mod gradient {
     use super::*;
 
     pub fn ge_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::ge_tensor(self_, other)?;
+        let result = forward::ge_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = GeBackward0 { other: Meta::of(other) };
@@ -190,17 +190,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("ge_", self_, recording)?;
         if !recording {
-            return super::forward::ge_tensor_(self_, other);
+            return forward::ge_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::ge_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, GeBackward0 { other: saved_other })
+        forward::ge_tensor_(self_, other)?;
+        let node = GeBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn ge_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("ge", [self_, other, out])?;
-        super::forward::ge_tensor_out(self_, other, out)
+        forward::ge_tensor_out(self_, other, out)
     }
 
     /// The derivative of `ge.Tensor`.
@@ -233,7 +234,7 @@ mod gradient {
     }
 
     pub fn ge_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::ge_scalar(self_, other)?;
+        let result = forward::ge_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = GeBackward1;
@@ -246,16 +247,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("ge_", self_, recording)?;
         if !recording {
-            return super::forward::ge_scalar_(self_, other);
+            return forward::ge_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::ge_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, GeBackward1)
+        forward::ge_scalar_(self_, other)?;
+        let node = GeBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn ge_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("ge", [self_, out])?;
-        super::forward::ge_scalar_out(self_, other, out)
+        forward::ge_scalar_out(self_, other, out)
     }
 
     /// The derivative of `ge.Scalar`.

@@ -177,7 +177,7 @@ mod gradient {
     use super::*;
 
     pub fn gt_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::gt_tensor(self_, other)?;
+        let result = forward::gt_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = GtBackward0 { other: Meta::of(other) };
@@ -190,17 +190,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("gt_", self_, recording)?;
         if !recording {
-            return super::forward::gt_tensor_(self_, other);
+            return forward::gt_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::gt_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, GtBackward0 { other: saved_other })
+        forward::gt_tensor_(self_, other)?;
+        let node = GtBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn gt_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("gt", [self_, other, out])?;
-        super::forward::gt_tensor_out(self_, other, out)
+        forward::gt_tensor_out(self_, other, out)
     }
 
     /// The derivative of `gt.Tensor`.
@@ -233,7 +234,7 @@ mod gradient {
     }
 
     pub fn gt_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::gt_scalar(self_, other)?;
+        let result = forward::gt_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = GtBackward1;
@@ -246,16 +247,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("gt_", self_, recording)?;
         if !recording {
-            return super::forward::gt_scalar_(self_, other);
+            return forward::gt_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::gt_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, GtBackward1)
+        forward::gt_scalar_(self_, other)?;
+        let node = GtBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn gt_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("gt", [self_, out])?;
-        super::forward::gt_scalar_out(self_, other, out)
+        forward::gt_scalar_out(self_, other, out)
     }
 
     /// The derivative of `gt.Scalar`.

@@ -177,7 +177,7 @@ mod gradient {
     use super::*;
 
     pub fn le_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::le_tensor(self_, other)?;
+        let result = forward::le_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = LeBackward0 { other: Meta::of(other) };
@@ -190,17 +190,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("le_", self_, recording)?;
         if !recording {
-            return super::forward::le_tensor_(self_, other);
+            return forward::le_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::le_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, LeBackward0 { other: saved_other })
+        forward::le_tensor_(self_, other)?;
+        let node = LeBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn le_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("le", [self_, other, out])?;
-        super::forward::le_tensor_out(self_, other, out)
+        forward::le_tensor_out(self_, other, out)
     }
 
     /// The derivative of `le.Tensor`.
@@ -233,7 +234,7 @@ mod gradient {
     }
 
     pub fn le_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::le_scalar(self_, other)?;
+        let result = forward::le_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LeBackward1;
@@ -246,16 +247,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("le_", self_, recording)?;
         if !recording {
-            return super::forward::le_scalar_(self_, other);
+            return forward::le_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::le_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, LeBackward1)
+        forward::le_scalar_(self_, other)?;
+        let node = LeBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn le_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("le", [self_, out])?;
-        super::forward::le_scalar_out(self_, other, out)
+        forward::le_scalar_out(self_, other, out)
     }
 
     /// The derivative of `le.Scalar`.

@@ -99,7 +99,7 @@ mod gradient {
     use super::*;
 
     pub fn logical_and(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::logical_and(self_, other)?;
+        let result = forward::logical_and(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = LogicalAndBackward0 { other: Meta::of(other) };
@@ -112,17 +112,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("logical_and_", self_, recording)?;
         if !recording {
-            return super::forward::logical_and_(self_, other);
+            return forward::logical_and_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::logical_and_(self_, other)?;
-        autograd::rebase_history(self_, edges, LogicalAndBackward0 { other: saved_other })
+        forward::logical_and_(self_, other)?;
+        let node = LogicalAndBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn logical_and_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("logical_and", [self_, other, out])?;
-        super::forward::logical_and_out(self_, other, out)
+        forward::logical_and_out(self_, other, out)
     }
 
     /// The derivative of `logical_and`.

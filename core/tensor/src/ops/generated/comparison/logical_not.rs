@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn logical_not(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::logical_not(self_)?;
+        let result = forward::logical_not(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LogicalNotBackward0;
@@ -108,16 +108,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("logical_not_", self_, recording)?;
         if !recording {
-            return super::forward::logical_not_(self_);
+            return forward::logical_not_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::logical_not_(self_)?;
-        autograd::rebase_history(self_, edges, LogicalNotBackward0)
+        forward::logical_not_(self_)?;
+        let node = LogicalNotBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn logical_not_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("logical_not", [self_, out])?;
-        super::forward::logical_not_out(self_, out)
+        forward::logical_not_out(self_, out)
     }
 
     /// The derivative of `logical_not`.

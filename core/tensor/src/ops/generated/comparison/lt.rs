@@ -177,7 +177,7 @@ mod gradient {
     use super::*;
 
     pub fn lt_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::lt_tensor(self_, other)?;
+        let result = forward::lt_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = LtBackward0 { other: Meta::of(other) };
@@ -190,17 +190,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("lt_", self_, recording)?;
         if !recording {
-            return super::forward::lt_tensor_(self_, other);
+            return forward::lt_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::lt_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, LtBackward0 { other: saved_other })
+        forward::lt_tensor_(self_, other)?;
+        let node = LtBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn lt_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("lt", [self_, other, out])?;
-        super::forward::lt_tensor_out(self_, other, out)
+        forward::lt_tensor_out(self_, other, out)
     }
 
     /// The derivative of `lt.Tensor`.
@@ -233,7 +234,7 @@ mod gradient {
     }
 
     pub fn lt_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::lt_scalar(self_, other)?;
+        let result = forward::lt_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LtBackward1;
@@ -246,16 +247,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("lt_", self_, recording)?;
         if !recording {
-            return super::forward::lt_scalar_(self_, other);
+            return forward::lt_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::lt_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, LtBackward1)
+        forward::lt_scalar_(self_, other)?;
+        let node = LtBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn lt_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("lt", [self_, out])?;
-        super::forward::lt_scalar_out(self_, other, out)
+        forward::lt_scalar_out(self_, other, out)
     }
 
     /// The derivative of `lt.Scalar`.

@@ -24,7 +24,7 @@ pub use lt::{lt_scalar, lt_scalar_, lt_scalar_out, lt_tensor, lt_tensor_, lt_ten
 pub use ne::{ne_scalar, ne_scalar_, ne_scalar_out, ne_tensor, ne_tensor_, ne_tensor_out};
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static COMPARISON: &[&OpDef] = &[
     &eq::EQ_TENSOR,
     &eq::EQ_TENSOR_,
     &eq::EQ_TENSOR_OUT,

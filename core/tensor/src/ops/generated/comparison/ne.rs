@@ -177,7 +177,7 @@ mod gradient {
     use super::*;
 
     pub fn ne_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::ne_tensor(self_, other)?;
+        let result = forward::ne_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = NeBackward0 { other: Meta::of(other) };
@@ -190,17 +190,18 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("ne_", self_, recording)?;
         if !recording {
-            return super::forward::ne_tensor_(self_, other);
+            return forward::ne_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_other = Meta::of(other);
-        super::forward::ne_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, NeBackward0 { other: saved_other })
+        forward::ne_tensor_(self_, other)?;
+        let node = NeBackward0 { other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn ne_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("ne", [self_, other, out])?;
-        super::forward::ne_tensor_out(self_, other, out)
+        forward::ne_tensor_out(self_, other, out)
     }
 
     /// The derivative of `ne.Tensor`.
@@ -233,7 +234,7 @@ mod gradient {
     }
 
     pub fn ne_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::ne_scalar(self_, other)?;
+        let result = forward::ne_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = NeBackward1;
@@ -246,16 +247,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("ne_", self_, recording)?;
         if !recording {
-            return super::forward::ne_scalar_(self_, other);
+            return forward::ne_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::ne_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, NeBackward1)
+        forward::ne_scalar_(self_, other)?;
+        let node = NeBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn ne_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("ne", [self_, out])?;
-        super::forward::ne_scalar_out(self_, other, out)
+        forward::ne_scalar_out(self_, other, out)
     }
 
     /// The derivative of `ne.Scalar`.

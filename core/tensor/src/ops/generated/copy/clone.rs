@@ -46,7 +46,7 @@ mod gradient {
     use super::*;
 
     pub fn clone(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-        let result = super::forward::clone(self_, memory_format)?;
+        let result = forward::clone(self_, memory_format)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = CloneBackward0;

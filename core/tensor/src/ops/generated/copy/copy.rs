@@ -53,11 +53,12 @@ mod gradient {
         let recording = autograd::should_record([self_, src]);
         autograd::check_inplace("copy_", self_, recording)?;
         if !recording {
-            return super::forward::copy_(self_, src, non_blocking);
+            return forward::copy_(self_, src, non_blocking);
         }
         let edges = Edges::new().with(self_).with(src);
-        super::forward::copy_(self_, src, non_blocking)?;
-        autograd::rebase_history(self_, edges, CopyBackward0)
+        forward::copy_(self_, src, non_blocking)?;
+        let node = CopyBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `copy_`.

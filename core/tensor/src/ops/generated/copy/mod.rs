@@ -16,7 +16,7 @@ pub use to::{to_device, to_dtype, to_dtype_layout, to_other};
 pub use to_copy::_to_copy;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static COPY: &[&OpDef] = &[
     &clone::CLONE,
     &contiguous::CONTIGUOUS,
     &copy::COPY_,

@@ -72,7 +72,7 @@ mod gradient {
         non_blocking: bool,
         memory_format: Option<MemoryFormat>,
     ) -> Result<Tensor> {
-        let result = super::forward::_to_copy(self_, options, non_blocking, memory_format)?;
+        let result = forward::_to_copy(self_, options, non_blocking, memory_format)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ToCopyBackward0;

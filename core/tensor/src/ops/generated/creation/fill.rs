@@ -128,7 +128,7 @@ mod gradient {
     use super::*;
 
     pub fn fill_scalar(self_: &Tensor, value: Scalar) -> Result<Tensor> {
-        let result = super::forward::fill_scalar(self_, value)?;
+        let result = forward::fill_scalar(self_, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = FillBackward0;
@@ -141,11 +141,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("fill_", self_, recording)?;
         if !recording {
-            return super::forward::fill_scalar_(self_, value);
+            return forward::fill_scalar_(self_, value);
         }
         let edges = Edges::new().with(self_);
-        super::forward::fill_scalar_(self_, value)?;
-        autograd::rebase_history(self_, edges, FillBackward0)
+        forward::fill_scalar_(self_, value)?;
+        let node = FillBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `fill.Scalar`.
@@ -172,7 +173,7 @@ mod gradient {
     }
 
     pub fn fill_tensor(self_: &Tensor, value: &Tensor) -> Result<Tensor> {
-        let result = super::forward::fill_tensor(self_, value)?;
+        let result = forward::fill_tensor(self_, value)?;
         if autograd::should_record([self_, value]) {
             let edges = Edges::new().with(self_).with(value);
             let node = FillBackward1;
@@ -185,11 +186,12 @@ mod gradient {
         let recording = autograd::should_record([self_, value]);
         autograd::check_inplace("fill_", self_, recording)?;
         if !recording {
-            return super::forward::fill_tensor_(self_, value);
+            return forward::fill_tensor_(self_, value);
         }
         let edges = Edges::new().with(self_).with(value);
-        super::forward::fill_tensor_(self_, value)?;
-        autograd::rebase_history(self_, edges, FillBackward1)
+        forward::fill_tensor_(self_, value)?;
+        let node = FillBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `fill.Tensor`.

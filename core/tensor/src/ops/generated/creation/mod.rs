@@ -30,7 +30,7 @@ pub use zeros::{zeros, zeros_out};
 pub use zeros_like::zeros_like;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static CREATION: &[&OpDef] = &[
     &arange::ARANGE,
     &arange::ARANGE_OUT,
     &arange::ARANGE_START,

@@ -71,7 +71,7 @@ mod gradient {
     use super::*;
 
     pub fn zero(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::zero(self_)?;
+        let result = forward::zero(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ZeroBackward0;
@@ -84,11 +84,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("zero_", self_, recording)?;
         if !recording {
-            return super::forward::zero_(self_);
+            return forward::zero_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::zero_(self_)?;
-        autograd::rebase_history(self_, edges, ZeroBackward0)
+        forward::zero_(self_)?;
+        let node = ZeroBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `zero`.

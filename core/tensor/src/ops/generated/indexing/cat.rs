@@ -71,7 +71,7 @@ mod gradient {
     use super::*;
 
     pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
-        let result = super::forward::cat(tensors, dim)?;
+        let result = forward::cat(tensors, dim)?;
         if autograd::should_record(tensors.iter().copied()) {
             let edges = Edges::new().with_list(tensors);
             let node = CatBackward0 { tensors: MetaList::of(tensors), dim, tensors_len: tensors.len() };
@@ -82,7 +82,7 @@ mod gradient {
 
     pub fn cat_out(tensors: &[&Tensor], dim: i64, out: &Tensor) -> Result<()> {
         autograd::check_out("cat", [out].into_iter().chain(tensors.iter().copied()))?;
-        super::forward::cat_out(tensors, dim, out)
+        forward::cat_out(tensors, dim, out)
     }
 
     /// The derivative of `cat`.

@@ -79,7 +79,7 @@ mod gradient {
     use super::*;
 
     pub fn gather(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor> {
-        let result = super::forward::gather(self_, dim, index, sparse_grad)?;
+        let result = forward::gather(self_, dim, index, sparse_grad)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = GatherBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index) };
@@ -90,7 +90,7 @@ mod gradient {
 
     pub fn gather_out(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool, out: &Tensor) -> Result<()> {
         autograd::check_out("gather", [self_, index, out])?;
-        super::forward::gather_out(self_, dim, index, sparse_grad, out)
+        forward::gather_out(self_, dim, index, sparse_grad, out)
     }
 
     /// The derivative of `gather`.

@@ -131,7 +131,7 @@ mod gradient {
     use super::*;
 
     pub fn index_add(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::index_add(self_, dim, index, source, alpha)?;
+        let result = forward::index_add(self_, dim, index, source, alpha)?;
         if autograd::should_record([self_, source]) {
             let edges = Edges::new().with(self_).with(source);
             let node = IndexAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index), alpha };
@@ -144,12 +144,13 @@ mod gradient {
         let recording = autograd::should_record([self_, source]);
         autograd::check_inplace("index_add_", self_, recording)?;
         if !recording {
-            return super::forward::index_add_(self_, dim, index, source, alpha);
+            return forward::index_add_(self_, dim, index, source, alpha);
         }
         let edges = Edges::new().with(self_).with(source);
         let saved_index = Saved::input_if(edges.needs(1), index);
-        super::forward::index_add_(self_, dim, index, source, alpha)?;
-        autograd::rebase_history(self_, edges, IndexAddBackward0 { dim, index: saved_index, alpha })
+        forward::index_add_(self_, dim, index, source, alpha)?;
+        let node = IndexAddBackward0 { dim, index: saved_index, alpha };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn index_add_out(
@@ -161,7 +162,7 @@ mod gradient {
         out: &Tensor,
     ) -> Result<()> {
         autograd::check_out("index_add", [self_, index, source, out])?;
-        super::forward::index_add_out(self_, dim, index, source, alpha, out)
+        forward::index_add_out(self_, dim, index, source, alpha, out)
     }
 
     /// The derivative of `index_add`.

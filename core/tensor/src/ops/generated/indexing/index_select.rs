@@ -74,7 +74,7 @@ mod gradient {
     use super::*;
 
     pub fn index_select(self_: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-        let result = super::forward::index_select(self_, dim, index)?;
+        let result = forward::index_select(self_, dim, index)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
@@ -86,7 +86,7 @@ mod gradient {
 
     pub fn index_select_out(self_: &Tensor, dim: i64, index: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("index_select", [self_, index, out])?;
-        super::forward::index_select_out(self_, dim, index, out)
+        forward::index_select_out(self_, dim, index, out)
     }
 
     /// The derivative of `index_select`.

@@ -20,7 +20,7 @@ pub use scatter::{scatter_src, scatter_src_, scatter_src_out, scatter_value, sca
 pub use scatter_add::{scatter_add, scatter_add_, scatter_add_out};
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static INDEXING: &[&OpDef] = &[
     &cat::CAT,
     &cat::CAT_OUT,
     &gather::GATHER,

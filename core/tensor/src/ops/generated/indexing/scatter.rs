@@ -198,7 +198,7 @@ mod gradient {
     use super::*;
 
     pub fn scatter_src(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        let result = super::forward::scatter_src(self_, dim, index, src)?;
+        let result = forward::scatter_src(self_, dim, index, src)?;
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
             let node = ScatterBackward0 { dim, index: Saved::input_if(edges.needs(0) || edges.needs(1), index) };
@@ -211,17 +211,18 @@ mod gradient {
         let recording = autograd::should_record([self_, src]);
         autograd::check_inplace("scatter_", self_, recording)?;
         if !recording {
-            return super::forward::scatter_src_(self_, dim, index, src);
+            return forward::scatter_src_(self_, dim, index, src);
         }
         let edges = Edges::new().with(self_).with(src);
         let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
-        super::forward::scatter_src_(self_, dim, index, src)?;
-        autograd::rebase_history(self_, edges, ScatterBackward0 { dim, index: saved_index })
+        forward::scatter_src_(self_, dim, index, src)?;
+        let node = ScatterBackward0 { dim, index: saved_index };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn scatter_src_out(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("scatter", [self_, index, src, out])?;
-        super::forward::scatter_src_out(self_, dim, index, src, out)
+        forward::scatter_src_out(self_, dim, index, src, out)
     }
 
     /// The derivative of `scatter.src`.
@@ -260,7 +261,7 @@ mod gradient {
     }
 
     pub fn scatter_value(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-        let result = super::forward::scatter_value(self_, dim, index, value)?;
+        let result = forward::scatter_value(self_, dim, index, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ScatterBackward1 { dim, index: Saved::input_if(edges.needs(0), index) };
@@ -273,17 +274,18 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("scatter_", self_, recording)?;
         if !recording {
-            return super::forward::scatter_value_(self_, dim, index, value);
+            return forward::scatter_value_(self_, dim, index, value);
         }
         let edges = Edges::new().with(self_);
         let saved_index = Saved::input_if(edges.needs(0), index);
-        super::forward::scatter_value_(self_, dim, index, value)?;
-        autograd::rebase_history(self_, edges, ScatterBackward1 { dim, index: saved_index })
+        forward::scatter_value_(self_, dim, index, value)?;
+        let node = ScatterBackward1 { dim, index: saved_index };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn scatter_value_out(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("scatter", [self_, index, out])?;
-        super::forward::scatter_value_out(self_, dim, index, value, out)
+        forward::scatter_value_out(self_, dim, index, value, out)
     }
 
     /// The derivative of `scatter.value`.

@@ -109,7 +109,7 @@ mod gradient {
     use super::*;
 
     pub fn scatter_add(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        let result = super::forward::scatter_add(self_, dim, index, src)?;
+        let result = forward::scatter_add(self_, dim, index, src)?;
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
             let node = ScatterAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index) };
@@ -122,17 +122,18 @@ mod gradient {
         let recording = autograd::should_record([self_, src]);
         autograd::check_inplace("scatter_add_", self_, recording)?;
         if !recording {
-            return super::forward::scatter_add_(self_, dim, index, src);
+            return forward::scatter_add_(self_, dim, index, src);
         }
         let edges = Edges::new().with(self_).with(src);
         let saved_index = Saved::input_if(edges.needs(1), index);
-        super::forward::scatter_add_(self_, dim, index, src)?;
-        autograd::rebase_history(self_, edges, ScatterAddBackward0 { dim, index: saved_index })
+        forward::scatter_add_(self_, dim, index, src)?;
+        let node = ScatterAddBackward0 { dim, index: saved_index };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn scatter_add_out(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("scatter_add", [self_, index, src, out])?;
-        super::forward::scatter_add_out(self_, dim, index, src, out)
+        forward::scatter_add_out(self_, dim, index, src, out)
     }
 
     /// The derivative of `scatter_add`.

@@ -123,7 +123,7 @@ mod gradient {
     use super::*;
 
     pub fn addmm(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::addmm(self_, mat1, mat2, beta, alpha)?;
+        let result = forward::addmm(self_, mat1, mat2, beta, alpha)?;
         if autograd::should_record([self_, mat1, mat2]) {
             let edges = Edges::new().with(self_).with(mat1).with(mat2);
             let node = AddmmBackward0 {
@@ -141,13 +141,14 @@ mod gradient {
         let recording = autograd::should_record([self_, mat1, mat2]);
         autograd::check_inplace("addmm_", self_, recording)?;
         if !recording {
-            return super::forward::addmm_(self_, mat1, mat2, beta, alpha);
+            return forward::addmm_(self_, mat1, mat2, beta, alpha);
         }
         let edges = Edges::new().with(self_).with(mat1).with(mat2);
         let saved_mat1 = Saved::input_if(edges.needs(2), mat1);
         let saved_mat2 = Saved::input_if(edges.needs(1), mat2);
-        super::forward::addmm_(self_, mat1, mat2, beta, alpha)?;
-        autograd::rebase_history(self_, edges, AddmmBackward0 { mat1: saved_mat1, mat2: saved_mat2, beta, alpha })
+        forward::addmm_(self_, mat1, mat2, beta, alpha)?;
+        let node = AddmmBackward0 { mat1: saved_mat1, mat2: saved_mat2, beta, alpha };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn addmm_out(
@@ -159,7 +160,7 @@ mod gradient {
         out: &Tensor,
     ) -> Result<()> {
         autograd::check_out("addmm", [self_, mat1, mat2, out])?;
-        super::forward::addmm_out(self_, mat1, mat2, beta, alpha, out)
+        forward::addmm_out(self_, mat1, mat2, beta, alpha, out)
     }
 
     /// The derivative of `addmm`.

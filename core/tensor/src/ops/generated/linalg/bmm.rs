@@ -73,7 +73,7 @@ mod gradient {
     use super::*;
 
     pub fn bmm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        let result = super::forward::bmm(self_, mat2)?;
+        let result = forward::bmm(self_, mat2)?;
         if autograd::should_record([self_, mat2]) {
             let edges = Edges::new().with(self_).with(mat2);
             let node = BmmBackward0 {
@@ -87,7 +87,7 @@ mod gradient {
 
     pub fn bmm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("bmm", [self_, mat2, out])?;
-        super::forward::bmm_out(self_, mat2, out)
+        forward::bmm_out(self_, mat2, out)
     }
 
     /// The derivative of `bmm`.

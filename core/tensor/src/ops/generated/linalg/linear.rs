@@ -52,7 +52,7 @@ mod gradient {
 
     pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &Tensor) -> Result<()> {
         autograd::check_out("linear", [input, weight, out].into_iter().chain(bias))?;
-        super::forward::linear_out(input, weight, bias, out)
+        forward::linear_out(input, weight, bias, out)
     }
 }
 

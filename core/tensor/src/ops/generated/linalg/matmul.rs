@@ -52,7 +52,7 @@ mod gradient {
 
     pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("matmul", [self_, other, out])?;
-        super::forward::matmul_out(self_, other, out)
+        forward::matmul_out(self_, other, out)
     }
 }
 

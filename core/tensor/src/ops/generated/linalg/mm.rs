@@ -72,7 +72,7 @@ mod gradient {
     use super::*;
 
     pub fn mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        let result = super::forward::mm(self_, mat2)?;
+        let result = forward::mm(self_, mat2)?;
         if autograd::should_record([self_, mat2]) {
             let edges = Edges::new().with(self_).with(mat2);
             let node = MmBackward0 {
@@ -86,7 +86,7 @@ mod gradient {
 
     pub fn mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("mm", [self_, mat2, out])?;
-        super::forward::mm_out(self_, mat2, out)
+        forward::mm_out(self_, mat2, out)
     }
 
     /// The derivative of `mm`.

@@ -16,7 +16,7 @@ pub use matmul::{matmul, matmul_out};
 pub use mm::{mm, mm_out};
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static LINALG: &[&OpDef] = &[
     &addmm::ADDMM,
     &addmm::ADDMM_,
     &addmm::ADDMM_OUT,

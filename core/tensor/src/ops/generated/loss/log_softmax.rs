@@ -109,11 +109,11 @@ mod gradient {
 
     pub fn log_softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
         autograd::check_out("log_softmax", [self_, out])?;
-        super::forward::log_softmax_int_out(self_, dim, dtype, out)
+        forward::log_softmax_int_out(self_, dim, dtype, out)
     }
 
     pub fn _log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        let result = super::forward::_log_softmax(self_, dim, half_to_float)?;
+        let result = forward::_log_softmax(self_, dim, half_to_float)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
@@ -125,7 +125,7 @@ mod gradient {
 
     pub fn _log_softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
         autograd::check_out("_log_softmax", [self_, out])?;
-        super::forward::_log_softmax_out(self_, dim, half_to_float, out)
+        forward::_log_softmax_out(self_, dim, half_to_float, out)
     }
 
     /// The derivative of `_log_softmax`.

@@ -65,7 +65,7 @@ mod gradient {
         dim: i64,
         input_dtype: DType,
     ) -> Result<Tensor> {
-        let result = super::forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype)?;
+        let result = forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype)?;
         if autograd::should_record([grad_output, output]) {
             let edges = Edges::new().with(grad_output).with(output);
             let node = LogSoftmaxBackwardDataBackward0 {

@@ -20,7 +20,7 @@ pub use nll_loss_forward::{nll_loss_forward, nll_loss_forward_output};
 pub use nll_loss_nd::nll_loss_nd;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static LOSS: &[&OpDef] = &[
     &cross_entropy_loss::CROSS_ENTROPY_LOSS,
     &log_softmax::LOG_SOFTMAX_INT,
     &log_softmax::LOG_SOFTMAX_INT_OUT,

@@ -88,7 +88,7 @@ mod gradient {
         out: &Tensor,
     ) -> Result<()> {
         autograd::check_out("nll_loss", [self_, target, out].into_iter().chain(weight))?;
-        super::forward::nll_loss_out(self_, target, weight, reduction, ignore_index, out)
+        forward::nll_loss_out(self_, target, weight, reduction, ignore_index, out)
     }
 }
 

@@ -226,15 +226,8 @@ mod gradient {
         ignore_index: i64,
         total_weight: &Tensor,
     ) -> Result<Tensor> {
-        let result = super::forward::nll_loss_backward(
-            grad_output,
-            self_,
-            target,
-            weight,
-            reduction,
-            ignore_index,
-            total_weight,
-        )?;
+        let result =
+            forward::nll_loss_backward(grad_output, self_, target, weight, reduction, ignore_index, total_weight)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = NllLossBackwardBackward0 {
@@ -263,7 +256,7 @@ mod gradient {
             "nll_loss_backward",
             [grad_output, self_, target, total_weight, grad_input].into_iter().chain(weight),
         )?;
-        super::forward::nll_loss_backward_grad_input(
+        forward::nll_loss_backward_grad_input(
             grad_output,
             self_,
             target,

@@ -133,7 +133,7 @@ mod gradient {
         reduction: i64,
         ignore_index: i64,
     ) -> Result<(Tensor, Tensor)> {
-        let (result0, result1) = super::forward::nll_loss_forward(self_, target, weight, reduction, ignore_index)?;
+        let (result0, result1) = forward::nll_loss_forward(self_, target, weight, reduction, ignore_index)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = NllLossForwardBackward0 {
@@ -159,7 +159,7 @@ mod gradient {
         total_weight: &Tensor,
     ) -> Result<()> {
         autograd::check_out("nll_loss_forward", [self_, target, output, total_weight].into_iter().chain(weight))?;
-        super::forward::nll_loss_forward_output(self_, target, weight, reduction, ignore_index, output, total_weight)
+        forward::nll_loss_forward_output(self_, target, weight, reduction, ignore_index, output, total_weight)
     }
 
     /// The derivative of `nll_loss_forward`.

@@ -16,7 +16,7 @@ pub use softmax::{_softmax, _softmax_out, softmax_int, softmax_int_out};
 pub use softmax_backward_data::_softmax_backward_data;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static NN: &[&OpDef] = &[
     &dropout::DROPOUT,
     &dropout::DROPOUT_,
     &native_dropout::NATIVE_DROPOUT,

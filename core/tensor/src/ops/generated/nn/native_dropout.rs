@@ -46,7 +46,7 @@ mod gradient {
     use super::*;
 
     pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
-        let (result0, result1) = super::forward::native_dropout(input, p, train)?;
+        let (result0, result1) = forward::native_dropout(input, p, train)?;
         if autograd::should_record([input]) {
             let edges = Edges::new().with(input);
             let node = NativeDropoutBackward0 { p, train, result1: Saved::nth_output_if(edges.needs(0), &result1, 1) };

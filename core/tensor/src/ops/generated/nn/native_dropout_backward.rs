@@ -46,7 +46,7 @@ mod gradient {
     use super::*;
 
     pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
-        let result = super::forward::native_dropout_backward(grad_output, mask, scale)?;
+        let result = forward::native_dropout_backward(grad_output, mask, scale)?;
         if autograd::should_record([grad_output]) {
             let edges = Edges::new().with(grad_output);
             let node = NativeDropoutBackwardBackward0 { mask: Saved::input_if(edges.needs(0), mask), scale };

@@ -105,11 +105,11 @@ mod gradient {
 
     pub fn softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
         autograd::check_out("softmax", [self_, out])?;
-        super::forward::softmax_int_out(self_, dim, dtype, out)
+        forward::softmax_int_out(self_, dim, dtype, out)
     }
 
     pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        let result = super::forward::_softmax(self_, dim, half_to_float)?;
+        let result = forward::_softmax(self_, dim, half_to_float)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
@@ -121,7 +121,7 @@ mod gradient {
 
     pub fn _softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
         autograd::check_out("_softmax", [self_, out])?;
-        super::forward::_softmax_out(self_, dim, half_to_float, out)
+        forward::_softmax_out(self_, dim, half_to_float, out)
     }
 
     /// The derivative of `_softmax`.

@@ -226,7 +226,7 @@ mod gradient {
                 .chain(grad_scale)
                 .chain(found_inf),
         )?;
-        super::forward::_fused_adam_(
+        forward::_fused_adam_(
             self_,
             grads,
             exp_avgs,

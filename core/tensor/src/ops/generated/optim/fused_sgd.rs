@@ -181,7 +181,7 @@ mod gradient {
                 .chain(grad_scale)
                 .chain(found_inf),
         )?;
-        super::forward::_fused_sgd_(
+        forward::_fused_sgd_(
             self_,
             grads,
             momentum_buffer_list,

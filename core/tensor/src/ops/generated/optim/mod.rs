@@ -12,4 +12,4 @@ pub use fused_adamw::_fused_adamw_;
 pub use fused_sgd::_fused_sgd_;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[&fused_adam::_FUSED_ADAM_, &fused_adamw::_FUSED_ADAMW_, &fused_sgd::_FUSED_SGD_];
+pub static OPTIM: &[&OpDef] = &[&fused_adam::_FUSED_ADAM_, &fused_adamw::_FUSED_ADAMW_, &fused_sgd::_FUSED_SGD_];

@@ -153,7 +153,7 @@ mod gradient {
     use super::*;
 
     pub fn add_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::add_tensor(self_, other, alpha)?;
+        let result = forward::add_tensor(self_, other, alpha)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = AddBackward0 { alpha };
@@ -166,16 +166,17 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("add_", self_, recording)?;
         if !recording {
-            return super::forward::add_tensor_(self_, other, alpha);
+            return forward::add_tensor_(self_, other, alpha);
         }
         let edges = Edges::new().with(self_).with(other);
-        super::forward::add_tensor_(self_, other, alpha)?;
-        autograd::rebase_history(self_, edges, AddBackward0 { alpha })
+        forward::add_tensor_(self_, other, alpha)?;
+        let node = AddBackward0 { alpha };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn add_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("add", [self_, other, out])?;
-        super::forward::add_out(self_, other, alpha, out)
+        forward::add_out(self_, other, alpha, out)
     }
 
     /// The derivative of `add.Tensor`.
@@ -210,7 +211,7 @@ mod gradient {
     }
 
     pub fn add_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::add_scalar(self_, other, alpha)?;
+        let result = forward::add_scalar(self_, other, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AddBackward1;
@@ -223,11 +224,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("add_", self_, recording)?;
         if !recording {
-            return super::forward::add_scalar_(self_, other, alpha);
+            return forward::add_scalar_(self_, other, alpha);
         }
         let edges = Edges::new().with(self_);
-        super::forward::add_scalar_(self_, other, alpha)?;
-        autograd::rebase_history(self_, edges, AddBackward1)
+        forward::add_scalar_(self_, other, alpha)?;
+        let node = AddBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `add.Scalar`.

@@ -188,7 +188,7 @@ mod gradient {
     use super::*;
 
     pub fn clamp(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-        let result = super::forward::clamp(self_, min, max)?;
+        let result = forward::clamp(self_, min, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ClampBackward0 { self_: Saved::input_if(edges.needs(0), self_), min, max };
@@ -201,17 +201,18 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("clamp_", self_, recording)?;
         if !recording {
-            return super::forward::clamp_(self_, min, max);
+            return forward::clamp_(self_, min, max);
         }
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
-        super::forward::clamp_(self_, min, max)?;
-        autograd::rebase_history(self_, edges, ClampBackward0 { self_: saved_self, min, max })
+        forward::clamp_(self_, min, max)?;
+        let node = ClampBackward0 { self_: saved_self, min, max };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn clamp_out(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>, out: &Tensor) -> Result<()> {
         autograd::check_out("clamp", [self_, out])?;
-        super::forward::clamp_out(self_, min, max, out)
+        forward::clamp_out(self_, min, max, out)
     }
 
     /// The derivative of `clamp`.
@@ -245,7 +246,7 @@ mod gradient {
     }
 
     pub fn clamp_tensor(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
-        let result = super::forward::clamp_tensor(self_, min, max)?;
+        let result = forward::clamp_tensor(self_, min, max)?;
         if autograd::should_record([self_].into_iter().chain(min).chain(max)) {
             let edges = Edges::new().with(self_).with_option(min).with_option(max);
             let node = ClampBackward1 {
@@ -262,19 +263,20 @@ mod gradient {
         let recording = autograd::should_record([self_].into_iter().chain(min).chain(max));
         autograd::check_inplace("clamp_", self_, recording)?;
         if !recording {
-            return super::forward::clamp_tensor_(self_, min, max);
+            return forward::clamp_tensor_(self_, min, max);
         }
         let edges = Edges::new().with(self_).with_option(min).with_option(max);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?;
         let saved_min = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min);
         let saved_max = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max);
-        super::forward::clamp_tensor_(self_, min, max)?;
-        autograd::rebase_history(self_, edges, ClampBackward1 { self_: saved_self, min: saved_min, max: saved_max })
+        forward::clamp_tensor_(self_, min, max)?;
+        let node = ClampBackward1 { self_: saved_self, min: saved_min, max: saved_max };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn clamp_tensor_out(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>, out: &Tensor) -> Result<()> {
         autograd::check_out("clamp", [self_, out].into_iter().chain(min).chain(max))?;
-        super::forward::clamp_tensor_out(self_, min, max, out)
+        forward::clamp_tensor_out(self_, min, max, out)
     }
 
     /// The derivative of `clamp.Tensor`.

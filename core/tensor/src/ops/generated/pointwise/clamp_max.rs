@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn clamp_max(self_: &Tensor, max: Scalar) -> Result<Tensor> {
-        let result = super::forward::clamp_max(self_, max)?;
+        let result = forward::clamp_max(self_, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ClampMaxBackward0 { self_: Saved::input_if(edges.needs(0), self_), max };
@@ -108,17 +108,18 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("clamp_max_", self_, recording)?;
         if !recording {
-            return super::forward::clamp_max_(self_, max);
+            return forward::clamp_max_(self_, max);
         }
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
-        super::forward::clamp_max_(self_, max)?;
-        autograd::rebase_history(self_, edges, ClampMaxBackward0 { self_: saved_self, max })
+        forward::clamp_max_(self_, max)?;
+        let node = ClampMaxBackward0 { self_: saved_self, max };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn clamp_max_out(self_: &Tensor, max: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("clamp_max", [self_, out])?;
-        super::forward::clamp_max_out(self_, max, out)
+        forward::clamp_max_out(self_, max, out)
     }
 
     /// The derivative of `clamp_max`.

@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn clamp_min(self_: &Tensor, min: Scalar) -> Result<Tensor> {
-        let result = super::forward::clamp_min(self_, min)?;
+        let result = forward::clamp_min(self_, min)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ClampMinBackward0 { self_: Saved::input_if(edges.needs(0), self_), min };
@@ -108,17 +108,18 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("clamp_min_", self_, recording)?;
         if !recording {
-            return super::forward::clamp_min_(self_, min);
+            return forward::clamp_min_(self_, min);
         }
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
-        super::forward::clamp_min_(self_, min)?;
-        autograd::rebase_history(self_, edges, ClampMinBackward0 { self_: saved_self, min })
+        forward::clamp_min_(self_, min)?;
+        let node = ClampMinBackward0 { self_: saved_self, min };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn clamp_min_out(self_: &Tensor, min: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("clamp_min", [self_, out])?;
-        super::forward::clamp_min_out(self_, min, out)
+        forward::clamp_min_out(self_, min, out)
     }
 
     /// The derivative of `clamp_min`.

@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn conj_physical(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::conj_physical(self_)?;
+        let result = forward::conj_physical(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ConjPhysicalBackward0;
@@ -108,16 +108,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("conj_physical_", self_, recording)?;
         if !recording {
-            return super::forward::conj_physical_(self_);
+            return forward::conj_physical_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::conj_physical_(self_)?;
-        autograd::rebase_history(self_, edges, ConjPhysicalBackward0)
+        forward::conj_physical_(self_)?;
+        let node = ConjPhysicalBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn conj_physical_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("conj_physical", [self_, out])?;
-        super::forward::conj_physical_out(self_, out)
+        forward::conj_physical_out(self_, out)
     }
 
     /// The derivative of `conj_physical`.

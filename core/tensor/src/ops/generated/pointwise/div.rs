@@ -300,7 +300,7 @@ mod gradient {
     use super::*;
 
     pub fn div_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::div_tensor(self_, other)?;
+        let result = forward::div_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = DivBackward0 {
@@ -316,18 +316,19 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("div_", self_, recording)?;
         if !recording {
-            return super::forward::div_tensor_(self_, other);
+            return forward::div_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other);
-        super::forward::div_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, DivBackward0 { self_: saved_self, other: saved_other })
+        forward::div_tensor_(self_, other)?;
+        let node = DivBackward0 { self_: saved_self, other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn div_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("div", [self_, other, out])?;
-        super::forward::div_out(self_, other, out)
+        forward::div_out(self_, other, out)
     }
 
     /// The derivative of `div.Tensor`.
@@ -365,7 +366,7 @@ mod gradient {
     }
 
     pub fn div_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::div_scalar(self_, other)?;
+        let result = forward::div_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = DivBackward1 { other };
@@ -378,11 +379,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("div_", self_, recording)?;
         if !recording {
-            return super::forward::div_scalar_(self_, other);
+            return forward::div_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::div_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, DivBackward1 { other })
+        forward::div_scalar_(self_, other)?;
+        let node = DivBackward1 { other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `div.Scalar`.
@@ -412,7 +414,7 @@ mod gradient {
     }
 
     pub fn div_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let result = super::forward::div_tensor_mode(self_, other, rounding_mode)?;
+        let result = forward::div_tensor_mode(self_, other, rounding_mode)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = DivBackward2 {
@@ -429,22 +431,20 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("div_", self_, recording)?;
         if !recording {
-            return super::forward::div_tensor_mode_(self_, other, rounding_mode);
+            return forward::div_tensor_mode_(self_, other, rounding_mode);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other);
-        super::forward::div_tensor_mode_(self_, other, rounding_mode)?;
-        autograd::rebase_history(
-            self_,
-            edges,
-            DivBackward2 { self_: saved_self, other: saved_other, rounding_mode: rounding_mode.map(str::to_string) },
-        )
+        forward::div_tensor_mode_(self_, other, rounding_mode)?;
+        let node =
+            DivBackward2 { self_: saved_self, other: saved_other, rounding_mode: rounding_mode.map(str::to_string) };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn div_out_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &Tensor) -> Result<()> {
         autograd::check_out("div", [self_, other, out])?;
-        super::forward::div_out_mode(self_, other, rounding_mode, out)
+        forward::div_out_mode(self_, other, rounding_mode, out)
     }
 
     /// The derivative of `div.Tensor_mode`.
@@ -485,7 +485,7 @@ mod gradient {
     }
 
     pub fn div_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let result = super::forward::div_scalar_mode(self_, other, rounding_mode)?;
+        let result = forward::div_scalar_mode(self_, other, rounding_mode)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
@@ -498,11 +498,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("div_", self_, recording)?;
         if !recording {
-            return super::forward::div_scalar_mode_(self_, other, rounding_mode);
+            return forward::div_scalar_mode_(self_, other, rounding_mode);
         }
         let edges = Edges::new().with(self_);
-        super::forward::div_scalar_mode_(self_, other, rounding_mode)?;
-        autograd::rebase_history(self_, edges, DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) })
+        forward::div_scalar_mode_(self_, other, rounding_mode)?;
+        let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `div.Scalar_mode`.

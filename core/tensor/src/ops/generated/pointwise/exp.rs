@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn exp(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::exp(self_)?;
+        let result = forward::exp(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ExpBackward0 { result: Saved::output_if(edges.needs(0), &result) };
@@ -108,16 +108,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("exp_", self_, recording)?;
         if !recording {
-            return super::forward::exp_(self_);
+            return forward::exp_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::exp_(self_)?;
-        autograd::rebase_history(self_, edges, ExpBackward0 { result: Saved::output_if(edges.needs(0), self_) })
+        forward::exp_(self_)?;
+        let node = ExpBackward0 { result: Saved::output_if(edges.needs(0), self_) };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn exp_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("exp", [self_, out])?;
-        super::forward::exp_out(self_, out)
+        forward::exp_out(self_, out)
     }
 
     /// The derivative of `exp`.

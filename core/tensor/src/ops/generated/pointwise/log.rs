@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn log(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::log(self_)?;
+        let result = forward::log(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LogBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
@@ -108,17 +108,18 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("log_", self_, recording)?;
         if !recording {
-            return super::forward::log_(self_);
+            return forward::log_(self_);
         }
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
-        super::forward::log_(self_)?;
-        autograd::rebase_history(self_, edges, LogBackward0 { self_: saved_self })
+        forward::log_(self_)?;
+        let node = LogBackward0 { self_: saved_self };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn log_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("log", [self_, out])?;
-        super::forward::log_out(self_, out)
+        forward::log_out(self_, out)
     }
 
     /// The derivative of `log`.

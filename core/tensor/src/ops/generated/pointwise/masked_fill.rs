@@ -74,7 +74,7 @@ mod gradient {
     use super::*;
 
     pub fn masked_fill_scalar(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-        let result = super::forward::masked_fill_scalar(self_, mask, value)?;
+        let result = forward::masked_fill_scalar(self_, mask, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaskedFillBackward0 { mask: Saved::input_if(edges.needs(0), mask) };
@@ -87,12 +87,13 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("masked_fill_", self_, recording)?;
         if !recording {
-            return super::forward::masked_fill_scalar_(self_, mask, value);
+            return forward::masked_fill_scalar_(self_, mask, value);
         }
         let edges = Edges::new().with(self_);
         let saved_mask = Saved::input_if(edges.needs(0), mask);
-        super::forward::masked_fill_scalar_(self_, mask, value)?;
-        autograd::rebase_history(self_, edges, MaskedFillBackward0 { mask: saved_mask })
+        forward::masked_fill_scalar_(self_, mask, value)?;
+        let node = MaskedFillBackward0 { mask: saved_mask };
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `masked_fill.Scalar`.

@@ -73,7 +73,7 @@ mod gradient {
     use super::*;
 
     pub fn max_other(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::max_other(self_, other)?;
+        let result = forward::max_other(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MaxBackward0 {
@@ -87,7 +87,7 @@ mod gradient {
 
     pub fn max_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("max", [self_, other, out])?;
-        super::forward::max_out(self_, other, out)
+        forward::max_out(self_, other, out)
     }
 
     /// The derivative of `max.other`.

@@ -73,7 +73,7 @@ mod gradient {
     use super::*;
 
     pub fn maximum(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::maximum(self_, other)?;
+        let result = forward::maximum(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MaximumBackward0 {
@@ -87,7 +87,7 @@ mod gradient {
 
     pub fn maximum_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("maximum", [self_, other, out])?;
-        super::forward::maximum_out(self_, other, out)
+        forward::maximum_out(self_, other, out)
     }
 
     /// The derivative of `maximum`.

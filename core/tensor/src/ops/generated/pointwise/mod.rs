@@ -55,7 +55,7 @@ pub use threshold_backward::{threshold_backward, threshold_backward_grad_input};
 pub use where_::{where_scalar, where_scalarother, where_scalarself, where_self, where_self_out};
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static POINTWISE: &[&OpDef] = &[
     &add::ADD_TENSOR,
     &add::ADD_TENSOR_,
     &add::ADD_OUT,

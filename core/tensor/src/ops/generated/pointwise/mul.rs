@@ -153,7 +153,7 @@ mod gradient {
     use super::*;
 
     pub fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::mul_tensor(self_, other)?;
+        let result = forward::mul_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MulBackward0 {
@@ -169,18 +169,19 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("mul_", self_, recording)?;
         if !recording {
-            return super::forward::mul_tensor_(self_, other);
+            return forward::mul_tensor_(self_, other);
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
         let saved_other = Saved::input_if(edges.needs(0), other);
-        super::forward::mul_tensor_(self_, other)?;
-        autograd::rebase_history(self_, edges, MulBackward0 { self_: saved_self, other: saved_other })
+        forward::mul_tensor_(self_, other)?;
+        let node = MulBackward0 { self_: saved_self, other: saved_other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn mul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("mul", [self_, other, out])?;
-        super::forward::mul_out(self_, other, out)
+        forward::mul_out(self_, other, out)
     }
 
     /// The derivative of `mul.Tensor`.
@@ -217,7 +218,7 @@ mod gradient {
     }
 
     pub fn mul_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = super::forward::mul_scalar(self_, other)?;
+        let result = forward::mul_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MulBackward1 { other };
@@ -230,11 +231,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("mul_", self_, recording)?;
         if !recording {
-            return super::forward::mul_scalar_(self_, other);
+            return forward::mul_scalar_(self_, other);
         }
         let edges = Edges::new().with(self_);
-        super::forward::mul_scalar_(self_, other)?;
-        autograd::rebase_history(self_, edges, MulBackward1 { other })
+        forward::mul_scalar_(self_, other)?;
+        let node = MulBackward1 { other };
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `mul.Scalar`.

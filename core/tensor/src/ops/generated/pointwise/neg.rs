@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn neg(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::neg(self_)?;
+        let result = forward::neg(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = NegBackward0;
@@ -108,16 +108,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("neg_", self_, recording)?;
         if !recording {
-            return super::forward::neg_(self_);
+            return forward::neg_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::neg_(self_)?;
-        autograd::rebase_history(self_, edges, NegBackward0)
+        forward::neg_(self_)?;
+        let node = NegBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn neg_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("neg", [self_, out])?;
-        super::forward::neg_out(self_, out)
+        forward::neg_out(self_, out)
     }
 
     /// The derivative of `neg`.

@@ -44,7 +44,7 @@ mod gradient {
     use super::*;
 
     pub fn _real_part(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::_real_part(self_)?;
+        let result = forward::_real_part(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = RealPartBackward0;

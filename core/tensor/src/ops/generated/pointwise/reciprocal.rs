@@ -95,7 +95,7 @@ mod gradient {
     use super::*;
 
     pub fn reciprocal(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::reciprocal(self_)?;
+        let result = forward::reciprocal(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), &result) };
@@ -108,16 +108,17 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("reciprocal_", self_, recording)?;
         if !recording {
-            return super::forward::reciprocal_(self_);
+            return forward::reciprocal_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::reciprocal_(self_)?;
-        autograd::rebase_history(self_, edges, ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), self_) })
+        forward::reciprocal_(self_)?;
+        let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), self_) };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn reciprocal_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("reciprocal", [self_, out])?;
-        super::forward::reciprocal_out(self_, out)
+        forward::reciprocal_out(self_, out)
     }
 
     /// The derivative of `reciprocal`.

@@ -71,7 +71,7 @@ mod gradient {
     use super::*;
 
     pub fn relu(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::relu(self_)?;
+        let result = forward::relu(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), &result) };
@@ -84,11 +84,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("relu_", self_, recording)?;
         if !recording {
-            return super::forward::relu_(self_);
+            return forward::relu_(self_);
         }
         let edges = Edges::new().with(self_);
-        super::forward::relu_(self_)?;
-        autograd::rebase_history(self_, edges, ReluBackward0 { result: Saved::output_if(edges.needs(0), self_) })
+        forward::relu_(self_)?;
+        let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), self_) };
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `relu`.

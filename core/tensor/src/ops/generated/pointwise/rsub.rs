@@ -79,7 +79,7 @@ mod gradient {
     use super::*;
 
     pub fn rsub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::rsub_tensor(self_, other, alpha)?;
+        let result = forward::rsub_tensor(self_, other, alpha)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = RsubBackward0 { alpha };
@@ -120,7 +120,7 @@ mod gradient {
     }
 
     pub fn rsub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::rsub_scalar(self_, other, alpha)?;
+        let result = forward::rsub_scalar(self_, other, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = RsubBackward1 { alpha };

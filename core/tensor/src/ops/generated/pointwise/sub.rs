@@ -155,7 +155,7 @@ mod gradient {
     use super::*;
 
     pub fn sub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::sub_tensor(self_, other, alpha)?;
+        let result = forward::sub_tensor(self_, other, alpha)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = SubBackward0 { alpha };
@@ -168,16 +168,17 @@ mod gradient {
         let recording = autograd::should_record([self_, other]);
         autograd::check_inplace("sub_", self_, recording)?;
         if !recording {
-            return super::forward::sub_tensor_(self_, other, alpha);
+            return forward::sub_tensor_(self_, other, alpha);
         }
         let edges = Edges::new().with(self_).with(other);
-        super::forward::sub_tensor_(self_, other, alpha)?;
-        autograd::rebase_history(self_, edges, SubBackward0 { alpha })
+        forward::sub_tensor_(self_, other, alpha)?;
+        let node = SubBackward0 { alpha };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn sub_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
         autograd::check_out("sub", [self_, other, out])?;
-        super::forward::sub_out(self_, other, alpha, out)
+        forward::sub_out(self_, other, alpha, out)
     }
 
     /// The derivative of `sub.Tensor`.
@@ -212,7 +213,7 @@ mod gradient {
     }
 
     pub fn sub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = super::forward::sub_scalar(self_, other, alpha)?;
+        let result = forward::sub_scalar(self_, other, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SubBackward1;
@@ -225,11 +226,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("sub_", self_, recording)?;
         if !recording {
-            return super::forward::sub_scalar_(self_, other, alpha);
+            return forward::sub_scalar_(self_, other, alpha);
         }
         let edges = Edges::new().with(self_);
-        super::forward::sub_scalar_(self_, other, alpha)?;
-        autograd::rebase_history(self_, edges, SubBackward1)
+        forward::sub_scalar_(self_, other, alpha)?;
+        let node = SubBackward1;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `sub.Scalar`.

@@ -87,7 +87,7 @@ mod gradient {
     use super::*;
 
     pub fn threshold_backward(grad_output: &Tensor, self_: &Tensor, threshold: Scalar) -> Result<Tensor> {
-        let result = super::forward::threshold_backward(grad_output, self_, threshold)?;
+        let result = forward::threshold_backward(grad_output, self_, threshold)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = ThresholdBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), threshold };
@@ -103,7 +103,7 @@ mod gradient {
         grad_input: &Tensor,
     ) -> Result<()> {
         autograd::check_out("threshold_backward", [grad_output, self_, grad_input])?;
-        super::forward::threshold_backward_grad_input(grad_output, self_, threshold, grad_input)
+        forward::threshold_backward_grad_input(grad_output, self_, threshold, grad_input)
     }
 
     /// The derivative of `threshold_backward`.

@@ -121,7 +121,7 @@ mod gradient {
     use super::*;
 
     pub fn where_self(condition: &Tensor, self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = super::forward::where_self(condition, self_, other)?;
+        let result = forward::where_self(condition, self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = WhereBackward0 { condition: Saved::input_if(edges.needs(0) || edges.needs(1), condition) };
@@ -132,7 +132,7 @@ mod gradient {
 
     pub fn where_self_out(condition: &Tensor, self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("where", [condition, self_, other, out])?;
-        super::forward::where_self_out(condition, self_, other, out)
+        forward::where_self_out(condition, self_, other, out)
     }
 
     /// The derivative of `where.self`.

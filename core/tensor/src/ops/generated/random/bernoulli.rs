@@ -162,7 +162,7 @@ mod gradient {
     use super::*;
 
     pub fn bernoulli(self_: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-        let result = super::forward::bernoulli(self_, generator)?;
+        let result = forward::bernoulli(self_, generator)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = BernoulliBackward0;
@@ -173,7 +173,7 @@ mod gradient {
 
     pub fn bernoulli_out(self_: &Tensor, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
         autograd::check_out("bernoulli", [self_, out])?;
-        super::forward::bernoulli_out(self_, generator, out)
+        forward::bernoulli_out(self_, generator, out)
     }
 
     /// The derivative of `bernoulli`.
@@ -200,7 +200,7 @@ mod gradient {
     }
 
     pub fn bernoulli_p(self_: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor> {
-        let result = super::forward::bernoulli_p(self_, p, generator)?;
+        let result = forward::bernoulli_p(self_, p, generator)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = BernoulliBackward1;
@@ -236,11 +236,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("bernoulli_", self_, recording)?;
         if !recording {
-            return super::forward::bernoulli_float_(self_, p, generator);
+            return forward::bernoulli_float_(self_, p, generator);
         }
         let edges = Edges::new().with(self_);
-        super::forward::bernoulli_float_(self_, p, generator)?;
-        autograd::rebase_history(self_, edges, BernoulliBackward2)
+        forward::bernoulli_float_(self_, p, generator)?;
+        let node = BernoulliBackward2;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `bernoulli_.float`.
@@ -270,12 +271,13 @@ mod gradient {
         let recording = autograd::should_record([self_, p]);
         autograd::check_inplace("bernoulli_", self_, recording)?;
         if !recording {
-            return super::forward::bernoulli_tensor_(self_, p, generator);
+            return forward::bernoulli_tensor_(self_, p, generator);
         }
         let edges = Edges::new().with(self_).with(p);
         let saved_p = Meta::of(p);
-        super::forward::bernoulli_tensor_(self_, p, generator)?;
-        autograd::rebase_history(self_, edges, BernoulliBackward3 { p: saved_p })
+        forward::bernoulli_tensor_(self_, p, generator)?;
+        let node = BernoulliBackward3 { p: saved_p };
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `bernoulli_.Tensor`.

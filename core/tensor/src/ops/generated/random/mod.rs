@@ -27,7 +27,7 @@ pub use randperm::{randperm, randperm_generator, randperm_generator_out, randper
 pub use uniform::uniform_;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static RANDOM: &[&OpDef] = &[
     &bernoulli::BERNOULLI,
     &bernoulli::BERNOULLI_OUT,
     &bernoulli::BERNOULLI_P,

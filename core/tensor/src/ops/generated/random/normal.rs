@@ -141,11 +141,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("normal_", self_, recording)?;
         if !recording {
-            return super::forward::normal_(self_, mean, std, generator);
+            return forward::normal_(self_, mean, std, generator);
         }
         let edges = Edges::new().with(self_);
-        super::forward::normal_(self_, mean, std, generator)?;
-        autograd::rebase_history(self_, edges, NormalBackward0)
+        forward::normal_(self_, mean, std, generator)?;
+        let node = NormalBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `normal_`.

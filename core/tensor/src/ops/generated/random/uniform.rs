@@ -52,11 +52,12 @@ mod gradient {
         let recording = autograd::should_record([self_]);
         autograd::check_inplace("uniform_", self_, recording)?;
         if !recording {
-            return super::forward::uniform_(self_, from, to, generator);
+            return forward::uniform_(self_, from, to, generator);
         }
         let edges = Edges::new().with(self_);
-        super::forward::uniform_(self_, from, to, generator)?;
-        autograd::rebase_history(self_, edges, UniformBackward0)
+        forward::uniform_(self_, from, to, generator)?;
+        let node = UniformBackward0;
+        autograd::rebase_history(self_, edges, node)
     }
 
     /// The derivative of `uniform_`.

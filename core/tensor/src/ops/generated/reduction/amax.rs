@@ -71,7 +71,7 @@ mod gradient {
     use super::*;
 
     pub fn amax(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-        let result = super::forward::amax(self_, dim, keepdim)?;
+        let result = forward::amax(self_, dim, keepdim)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AmaxBackward0 {
@@ -87,7 +87,7 @@ mod gradient {
 
     pub fn amax_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
         autograd::check_out("amax", [self_, out])?;
-        super::forward::amax_out(self_, dim, keepdim, out)
+        forward::amax_out(self_, dim, keepdim, out)
     }
 
     /// The derivative of `amax`.

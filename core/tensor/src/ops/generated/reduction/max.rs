@@ -133,7 +133,7 @@ mod gradient {
     use super::*;
 
     pub fn max(self_: &Tensor) -> Result<Tensor> {
-        let result = super::forward::max(self_)?;
+        let result = forward::max(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaxBackward1 {
@@ -147,7 +147,7 @@ mod gradient {
 
     pub fn max_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         autograd::check_out("max", [self_, out])?;
-        super::forward::max_unary_out(self_, out)
+        forward::max_unary_out(self_, out)
     }
 
     /// The derivative of `max`.
@@ -179,7 +179,7 @@ mod gradient {
     }
 
     pub fn max_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
-        let (result0, result1) = super::forward::max_dim(self_, dim, keepdim)?;
+        let (result0, result1) = forward::max_dim(self_, dim, keepdim)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaxBackward2 {
@@ -195,7 +195,7 @@ mod gradient {
 
     pub fn max_dim_max(self_: &Tensor, dim: i64, keepdim: bool, max: &Tensor, max_values: &Tensor) -> Result<()> {
         autograd::check_out("max", [self_, max, max_values])?;
-        super::forward::max_dim_max(self_, dim, keepdim, max, max_values)
+        forward::max_dim_max(self_, dim, keepdim, max, max_values)
     }
 
     /// The derivative of `max.dim`.

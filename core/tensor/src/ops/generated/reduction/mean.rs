@@ -137,7 +137,7 @@ mod gradient {
     use super::*;
 
     pub fn mean(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let result = super::forward::mean(self_, dtype)?;
+        let result = forward::mean(self_, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MeanBackward0 { self_: Meta::of(self_) };
@@ -148,7 +148,7 @@ mod gradient {
 
     pub fn mean_dtype_out(self_: &Tensor, dtype: Option<DType>, out: &Tensor) -> Result<()> {
         autograd::check_out("mean", [self_, out])?;
-        super::forward::mean_dtype_out(self_, dtype, out)
+        forward::mean_dtype_out(self_, dtype, out)
     }
 
     /// The derivative of `mean`.
@@ -178,7 +178,7 @@ mod gradient {
     }
 
     pub fn mean_dim(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let result = super::forward::mean_dim(self_, dim, keepdim, dtype)?;
+        let result = forward::mean_dim(self_, dim, keepdim, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MeanBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim };
@@ -195,7 +195,7 @@ mod gradient {
         out: &Tensor,
     ) -> Result<()> {
         autograd::check_out("mean", [self_, out])?;
-        super::forward::mean_out(self_, dim, keepdim, dtype, out)
+        forward::mean_out(self_, dim, keepdim, dtype, out)
     }
 
     /// The derivative of `mean.dim`.

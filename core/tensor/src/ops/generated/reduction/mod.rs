@@ -20,7 +20,7 @@ pub use topk::{topk, topk_values};
 pub use value_selecting_reduction_backward::value_selecting_reduction_backward;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static REDUCTION: &[&OpDef] = &[
     &amax::AMAX,
     &amax::AMAX_OUT,
     &argmax::ARGMAX,

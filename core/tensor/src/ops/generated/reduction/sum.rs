@@ -118,7 +118,7 @@ mod gradient {
     use super::*;
 
     pub fn sum(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let result = super::forward::sum(self_, dtype)?;
+        let result = forward::sum(self_, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SumBackward0 { self_: Meta::of(self_) };
@@ -154,7 +154,7 @@ mod gradient {
     }
 
     pub fn sum_dim_intlist(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let result = super::forward::sum_dim_intlist(self_, dim, keepdim, dtype)?;
+        let result = forward::sum_dim_intlist(self_, dim, keepdim, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SumBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim };
@@ -171,7 +171,7 @@ mod gradient {
         out: &Tensor,
     ) -> Result<()> {
         autograd::check_out("sum", [self_, out])?;
-        super::forward::sum_intlist_out(self_, dim, keepdim, dtype, out)
+        forward::sum_intlist_out(self_, dim, keepdim, dtype, out)
     }
 
     /// The derivative of `sum.dim_IntList`.

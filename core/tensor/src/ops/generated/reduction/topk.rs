@@ -97,7 +97,7 @@ mod gradient {
     use super::*;
 
     pub fn topk(self_: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
-        let (result0, result1) = super::forward::topk(self_, k, dim, largest, sorted)?;
+        let (result0, result1) = forward::topk(self_, k, dim, largest, sorted)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = TopkBackward0 {
@@ -120,7 +120,7 @@ mod gradient {
         indices: &Tensor,
     ) -> Result<()> {
         autograd::check_out("topk", [self_, values, indices])?;
-        super::forward::topk_values(self_, k, dim, largest, sorted, values, indices)
+        forward::topk_values(self_, k, dim, largest, sorted, values, indices)
     }
 
     /// The derivative of `topk`.

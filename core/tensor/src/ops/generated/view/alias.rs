@@ -41,7 +41,7 @@ mod gradient {
     use super::*;
 
     pub fn alias(self_: &Tensor) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::alias(self_)?)?;
+        let result = autograd::as_view(self_, forward::alias(self_)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AliasBackward0;

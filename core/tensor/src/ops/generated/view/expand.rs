@@ -44,7 +44,7 @@ mod gradient {
     use super::*;
 
     pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::expand(self_, size, implicit)?)?;
+        let result = autograd::as_view(self_, forward::expand(self_, size, implicit)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ExpandBackward0;

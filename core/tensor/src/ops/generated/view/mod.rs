@@ -50,7 +50,7 @@ pub use view::view;
 pub use view_as::view_as;
 
 /// The rows of this family in the operator table.
-pub(super) static OPS: &[&OpDef] = &[
+pub static VIEW: &[&OpDef] = &[
     &alias::ALIAS,
     &as_strided::AS_STRIDED,
     &detach::DETACH,

@@ -43,7 +43,7 @@ mod gradient {
     use super::*;
 
     pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::permute(self_, dims)?)?;
+        let result = autograd::as_view(self_, forward::permute(self_, dims)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = PermuteBackward0 { dims: DimVec::from_slice(dims) };

@@ -44,7 +44,7 @@ mod gradient {
     use super::*;
 
     pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::select_int(self_, dim, index)?)?;
+        let result = autograd::as_view(self_, forward::select_int(self_, dim, index)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SelectBackward0 { self_: Meta::of(self_), dim, index };

@@ -70,7 +70,7 @@ mod gradient {
     use super::*;
 
     pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::squeeze(self_)?)?;
+        let result = autograd::as_view(self_, forward::squeeze(self_)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SqueezeBackward0 { self_: Meta::of(self_) };
@@ -106,7 +106,7 @@ mod gradient {
     }
 
     pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::squeeze_dim(self_, dim)?)?;
+        let result = autograd::as_view(self_, forward::squeeze_dim(self_, dim)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SqueezeBackward1 { self_: Meta::of(self_) };

@@ -43,7 +43,7 @@ mod gradient {
     use super::*;
 
     pub fn t(self_: &Tensor) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::t(self_)?)?;
+        let result = autograd::as_view(self_, forward::t(self_)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = TBackward0;

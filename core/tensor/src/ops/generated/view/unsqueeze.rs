@@ -43,7 +43,7 @@ mod gradient {
     use super::*;
 
     pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::unsqueeze(self_, dim)?)?;
+        let result = autograd::as_view(self_, forward::unsqueeze(self_, dim)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = UnsqueezeBackward0 { dim };

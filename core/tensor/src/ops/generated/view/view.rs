@@ -44,7 +44,7 @@ mod gradient {
     use super::*;
 
     pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-        let result = autograd::as_view(self_, super::forward::view(self_, size)?)?;
+        let result = autograd::as_view(self_, forward::view(self_, size)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ViewBackward0 { self_: Meta::of(self_) };
