@@ -187,7 +187,7 @@ fn anomaly_mode_names_the_function_that_made_nan() {
     let y = sum(&ops::div_tensor(&times(&x, 0.0), &x).unwrap());
     let text = message(backward(&y));
     autograd::set_anomaly_enabled(false);
-    assert_eq!(text, "Function 'DivBackward0' returned nan values in its 0th output.");
+    assert_eq!(text, "Function 'DivBackward0' returned nan values in its 1th output.");
 }
 
 #[test]
