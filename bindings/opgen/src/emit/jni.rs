@@ -26,8 +26,36 @@ fn emit(_: &Path, families: &[Family]) -> Result<Vec<OutFile>, String> {
 fn source(family: &Family) -> String {
     let mut text = first_line(&family.source);
     let _ = writeln!(text, "//! JNI shims of the operators of the family `{}`.", family.name);
-    text.push_str("\nuse crate::support::{self, *};\nuse rushlight_tensor::ops;\n");
-    text + &Face::of(family).iter().map(shim).collect::<String>()
+    let body: String = Face::of(family).iter().map(shim).collect();
+    // The conversions are called as `support::scalar`, since arguments may have their names.
+    const NAMES: [&str; 13] = [
+        "EnvUnowned",
+        "GeneratorHandle",
+        "JClass",
+        "JDoubles",
+        "JLongs",
+        "JString",
+        "TensorHandle",
+        "guard",
+        "jboolean",
+        "jdouble",
+        "jint",
+        "jlong",
+        "jlongArray",
+    ];
+    let mut used = vec!["self"];
+    if !body.contains("support::") {
+        used.clear();
+    }
+    used.extend(NAMES.into_iter().filter(|name| mentions(&body, name)));
+    let _ = write!(text, "\nuse crate::support::{{{}}};\nuse rushlight_tensor::ops;\n", used.join(", "));
+    text + &body
+}
+
+/// Does a word stand in the text?
+fn mentions(text: &str, word: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| !text[..at].ends_with(part) && !text[at + word.len()..].starts_with(part))
 }
 
 /// `bindings/jni/src/generated/mod.rs`
