@@ -3,7 +3,8 @@
 
 use crate::formula;
 use crate::model::{
-    Autocast, Batching, Body, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Op, Overlap, is_options_tail,
+    Autocast, Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Op, Overlap,
+    is_options_tail,
 };
 use crate::names;
 use crate::types::Kind;
@@ -42,6 +43,7 @@ struct RawOp {
     autocast: Option<String>,
     batching: Option<String>,
     overlap: Option<String>,
+    devices: Option<String>,
     node: Option<String>,
     #[serde(default)]
     internal: bool,
@@ -158,6 +160,7 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
         autocast: choice("autocast", raw.autocast.as_deref(), Autocast::CHOICES, Autocast::None, &mut problems),
         batching,
         overlap: choice("overlap", raw.overlap.as_deref(), Overlap::CHOICES, overlap, &mut problems),
+        devices: choice("devices", raw.devices.as_deref(), Devices::CHOICES, Devices::Same, &mut problems),
         internal: raw.internal,
         nondeterministic: raw.nondeterministic,
         cxx_required: raw.cxx_required,

@@ -36,6 +36,8 @@ pub struct Op {
     pub batching: Batching,
     /// What a kernel of this operator does when an output overlaps an input.
     pub overlap: Overlap,
+    /// Which devices its tensors may live on.
+    pub devices: Devices,
     /// Known to derivatives and composites; the public faces reach it by name only.
     pub internal: bool,
     /// Draws random numbers.
@@ -192,6 +194,16 @@ choices! {
         Reduction = "reduction",
         /// A view of the batch
         View = "view",
+    }
+}
+
+choices! {
+    /// Which devices the tensors of a call may live on.
+    Devices {
+        /// All on one (numbers on the host may join)
+        Same = "same",
+        /// On any: the operator moves data between devices, or only looks at what a tensor is like; its rule refuses what it cannot do
+        Any = "any",
     }
 }
 

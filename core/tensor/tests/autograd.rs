@@ -199,7 +199,10 @@ fn unused_and_unconnected_tensors_are_told() {
     assert!(autograd::grad(&[&y], &[&unused], &[], true, false, true).unwrap()[0].is_none());
     let plain = Tensor::from_slice(&[1.0f32], &[]).unwrap();
     assert_eq!(message(backward(&plain)), "element 0 of tensors does not require grad and does not have a grad_fn");
-    assert_eq!(message(backward(&times(&leaf(&[1.0, 2.0]), 1.0))), "grad can be implicitly created only for scalar outputs");
+    assert_eq!(
+        message(backward(&times(&leaf(&[1.0, 2.0]), 1.0))),
+        "grad can be implicitly created only for scalar outputs"
+    );
     assert!(ops::zeros(&[1], rushlight_tensor::Options::of(DType::I64)).unwrap().set_requires_grad(true).is_err());
 }
 

@@ -70,7 +70,9 @@ fn named_dynamic<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<
 #[inline]
 pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator<Item = &'a Dense>) -> Result<bool> {
     for input in inputs {
-        if input.device.kind != out.device.kind && input.ndim() > 0 {
+        // Only a number on the host may join tensors elsewhere: a kernel never reads memory that is not there.
+        let joins = input.device.kind == DeviceType::Cpu && input.ndim() == 0;
+        if input.device.kind != out.device.kind && !joins {
             bail!(
                 Runtime,
                 "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",

@@ -1,7 +1,7 @@
 //! The forward assembly: snapshot, shape rule, memory for the result, kernel.
 
 use super::text::{arguments, function_head, ident, kernel_arguments, result_type, snapshot_iterator, snapshots};
-use crate::model::{Body, Form, FormKind, Op, Overlap, Parameter};
+use crate::model::{Body, Devices, Form, FormKind, Op, Overlap, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -64,9 +64,17 @@ fn guarded_kernel(op: &Op, form: &Form, cpu: &str, outputs: &[String], inputs: &
         "if dispatch::on_cpu(\"{}\", &{}, {})? {{\n{}?;\n}}\n",
         form.signature.full_name(),
         outputs[0],
-        snapshot_iterator(inputs),
+        inputs_to_check(op, inputs),
         kernel_call(op, form, cpu, outputs)
     )
+}
+
+/// The tensors that must be on the device of the output.
+fn inputs_to_check(op: &Op, inputs: &[Parameter]) -> String {
+    match op.devices {
+        Devices::Same => snapshot_iterator(inputs),
+        Devices::Any => "[]".into(),
+    }
 }
 
 fn functional(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
@@ -159,8 +167,7 @@ fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String
         format!("&{first}")
     };
     let others: Vec<Parameter> = inputs.iter().filter(|parameter| parameter.name != written[0].name).cloned().collect();
-    let others =
-        if written[0].kind == Kind::TensorList { snapshot_iterator(&inputs) } else { snapshot_iterator(&others) };
+    let others = inputs_to_check(op, if written[0].kind == Kind::TensorList { &inputs } else { &others });
     text.push_str(&format!(
         "if dispatch::on_cpu(\"{}\", {place}, {others})? {{\n{}?;\n}}\n",
         form.signature.full_name(),

@@ -70,7 +70,9 @@ impl Expr {
     /// Sizes, strides and offset.
     pub fn geometry(&self) -> Geometry {
         match &self.0 {
-            Ok(tensor) => Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() },
+            Ok(tensor) => {
+                Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() }
+            }
             Err(_) => Geometry::contiguous(&[]),
         }
     }

@@ -169,6 +169,17 @@ pub fn to_copy(
     Ok(spec)
 }
 
+/// What a copy into an existing tensor must fulfil.
+pub fn copy_(self_: &Dense, src: &Dense, _non_blocking: bool) -> Result<()> {
+    super::check_expandable(src.sizes(), self_.sizes())?;
+    ensure!(
+        src.device.kind != DeviceType::Meta || self_.device.kind == DeviceType::Meta,
+        NotImplemented,
+        "Cannot copy out of meta tensor; no data!"
+    );
+    Ok(())
+}
+
 /// Normal numbers of this size.
 pub fn normal(_mean: f64, _std: f64, size: &[i64], _generator: Option<&Generator>, options: Options) -> Result<Spec> {
     sized(size, options)

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
-use crate::ops::copy;
+use crate::ops::{copy, rules};
 use rushlight_base::Result;
 
 /// Copies the elements of another tensor, converting dtype and device.
@@ -35,8 +35,9 @@ mod forward {
             let tensor = self_;
             let self_ = self_.dense()?;
             let src = src.dense()?;
+            rules::copy_(&self_, &src, non_blocking)?;
             self_.check_writable()?;
-            if dispatch::on_cpu("copy_", &self_, [&src])? {
+            if dispatch::on_cpu("copy_", &self_, [])? {
                 copy::copy_(&self_, &src, non_blocking)?;
             }
             tensor.bump_version();

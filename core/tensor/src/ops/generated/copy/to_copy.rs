@@ -54,7 +54,7 @@ mod forward {
         dispatch::named("_to_copy", || {
             let self_ = self_.dense()?;
             let result = rules::to_copy(&self_, options, non_blocking, memory_format)?.allocate()?;
-            if dispatch::on_cpu("_to_copy", &result, [&self_])? {
+            if dispatch::on_cpu("_to_copy", &result, [])? {
                 copy::to_copy(&result, &self_, options, non_blocking, memory_format)?;
             }
             Ok(Tensor::from_dense(result))

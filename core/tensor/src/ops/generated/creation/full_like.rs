@@ -52,7 +52,7 @@ mod forward {
         dispatch::named("full_like", || {
             let self_ = self_.dense()?;
             let result = rules::full_like(&self_, fill_value, options, memory_format)?.allocate()?;
-            if dispatch::on_cpu("full_like", &result, [&self_])? {
+            if dispatch::on_cpu("full_like", &result, [])? {
                 creation::full_like(&result, &self_, fill_value, options, memory_format)?;
             }
             Ok(Tensor::from_dense(result))

@@ -41,7 +41,7 @@ mod forward {
         dispatch::named("zeros_like", || {
             let self_ = self_.dense()?;
             let result = rules::empty_like(&self_, options, memory_format)?.allocate()?;
-            if dispatch::on_cpu("zeros_like", &result, [&self_])? {
+            if dispatch::on_cpu("zeros_like", &result, [])? {
                 creation::zeros_like(&result, &self_, options, memory_format)?;
             }
             Ok(Tensor::from_dense(result))

@@ -42,7 +42,7 @@ mod forward {
         dispatch::named("rand_like", || {
             let self_ = self_.dense()?;
             let result = rules::empty_like(&self_, options, memory_format)?.allocate()?;
-            if dispatch::on_cpu("rand_like", &result, [&self_])? {
+            if dispatch::on_cpu("rand_like", &result, [])? {
                 random::rand_like(&result, &self_, options, memory_format)?;
             }
             Ok(Tensor::from_dense(result))

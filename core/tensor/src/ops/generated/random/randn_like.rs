@@ -42,7 +42,7 @@ mod forward {
         dispatch::named("randn_like", || {
             let self_ = self_.dense()?;
             let result = rules::empty_like(&self_, options, memory_format)?.allocate()?;
-            if dispatch::on_cpu("randn_like", &result, [&self_])? {
+            if dispatch::on_cpu("randn_like", &result, [])? {
                 random::randn_like(&result, &self_, options, memory_format)?;
             }
             Ok(Tensor::from_dense(result))
