@@ -23,6 +23,7 @@ pub mod loss;
 pub mod optim;
 pub mod random;
 pub mod reduce;
+mod select;
 pub mod softmax;
 pub mod sort;
 

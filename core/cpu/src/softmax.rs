@@ -63,11 +63,16 @@ fn max_of<T: Number<Wide: Real>>(row: &Row<T>) -> T::Wide {
 }
 
 /// out = a - ln sum e^a along `dim`
+///
+/// Along the last dimension PyTorch keeps the sum and its logarithm in the dtype of the row, which shows in
+/// halves; so do we, so that models give the losses they gave there.
 pub fn log_softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    let rounds = dim + 1 == a.ndim();
     dispatch!(a.dtype(), "log_softmax_lastdim_kernel_impl", half float, T => {
+        let kept = |value: <T as Number>::Wide| if rounds { T::narrow(value).widen() } else { value };
         rows::<T, 2>([out, a], dim, &mut |[out, a]| {
             let max = max_of(&a);
-            let log_sum = a.sum(|_, x| (x - max).exp()).ln();
+            let log_sum = kept(kept(a.sum(|_, x| (x - max).exp())).ln());
             (0..a.len).for_each(|i| out.set(i, a.get(i) - max - log_sum));
         })
     })

@@ -7,6 +7,8 @@ use super::runtime_ops::{self, RuntimeOp};
 use super::value::Value;
 use super::{KeySet, active, boxed_op, named_dynamic};
 use crate::ops;
+use crate::options::Options;
+use crate::tensor::Tensor;
 use rushlight_base::{DType, DimVec, Layout, MemoryFormat, Result, Scalar, bail, ensure, err};
 use rushlight_schema::{BaseType, Constant, Default as SchemaDefault, Signature, Type};
 use std::sync::Arc;
@@ -149,6 +151,7 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
                 .map(|length| Value::Ints(DimVec::from_elem(*int, length)))
                 .ok_or_else(|| err!(Type, "argument '{name}' must be int[], not int"));
         }
+        (Value::Scalar(scalar), BaseType::Tensor, false) => return Ok(Value::from(&wrapped_number(*scalar)?)),
         (Value::Scalar(scalar), base, false) => return fit_scalar(*scalar, base, name),
         (Value::Str(text), BaseType::Device, false) => {
             return Ok(Value::Device(rushlight_base::Device::parse(text)?));
@@ -161,6 +164,13 @@ fn fit(value: Value, ty: &Type, name: &str) -> Result<Value> {
     };
     ensure!(fits, Type, "argument '{name}' must be {ty}, not {}", value.kind());
     Ok(value)
+}
+
+/// A number where a tensor is expected: scripts write `x + 1`.
+fn wrapped_number(scalar: Scalar) -> Result<Tensor> {
+    let number = ops::full(&[], scalar, Options::of(scalar.dtype()))?;
+    number.set_wrapped_number(true)?;
+    Ok(number)
 }
 
 fn fit_scalar(scalar: Scalar, base: BaseType, name: &str) -> Result<Value> {

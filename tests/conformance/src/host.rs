@@ -1,0 +1,70 @@
+//! Tensors as the golden files hold them: bytes in row-major order.
+
+use rushlight_base::{Complex64, Complex128, DType, bf16, f16};
+
+/// A tensor on the host, row-major; without bytes where only dtype and shape were recorded.
+#[derive(Clone, Debug)]
+pub struct HostTensor {
+    /// Element type.
+    pub dtype: DType,
+    /// Extent of each dimension.
+    pub shape: Vec<i64>,
+    /// Strides, where the recorded tensor was not contiguous.
+    pub strides: Option<Vec<i64>>,
+    /// Elements, row-major.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// An element as a number that can be compared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Element {
+    /// An integer or bool.
+    Int(i128),
+    /// A real or complex number.
+    Number(Complex128),
+}
+
+impl HostTensor {
+    /// Number of elements.
+    pub fn numel(&self) -> usize {
+        self.shape.iter().product::<i64>() as usize
+    }
+
+    /// The elements in row-major order.
+    pub fn elements(&self) -> Vec<Element> {
+        let bytes = self.bytes.as_deref().unwrap_or_default();
+        bytes.chunks_exact(self.dtype.size()).map(|bytes| element(self.dtype, bytes)).collect()
+    }
+}
+
+macro_rules! read {
+    ($type:ty, $bytes:expr) => {
+        <$type>::from_le_bytes($bytes.try_into().unwrap_or_default())
+    };
+}
+
+fn element(dtype: DType, bytes: &[u8]) -> Element {
+    let real = |value: f64| Element::Number(Complex128::new(value, 0.0));
+    let half = |bytes: &[u8]| f64::from(f16::from_bits(read!(u16, bytes)));
+    match dtype {
+        DType::U8 => Element::Int(bytes[0].into()),
+        DType::Bool => Element::Int(i128::from(bytes[0] != 0)),
+        DType::I8 => Element::Int(read!(i8, bytes).into()),
+        DType::I16 => Element::Int(read!(i16, bytes).into()),
+        DType::I32 => Element::Int(read!(i32, bytes).into()),
+        DType::I64 => Element::Int(read!(i64, bytes).into()),
+        DType::U16 => Element::Int(read!(u16, bytes).into()),
+        DType::U32 => Element::Int(read!(u32, bytes).into()),
+        DType::U64 => Element::Int(read!(u64, bytes).into()),
+        DType::F16 => real(half(bytes)),
+        DType::BF16 => real(bf16::from_bits(read!(u16, bytes)).into()),
+        DType::F32 => real(read!(f32, bytes).into()),
+        DType::F64 => real(read!(f64, bytes)),
+        DType::C32 => Element::Number(Complex128::new(half(&bytes[..2]), half(&bytes[2..]))),
+        DType::C64 => {
+            let value = Complex64::new(read!(f32, bytes[..4]), read!(f32, bytes[4..]));
+            Element::Number(Complex128::new(value.re.into(), value.im.into()))
+        }
+        DType::C128 => Element::Number(Complex128::new(read!(f64, bytes[..8]), read!(f64, bytes[8..]))),
+    }
+}

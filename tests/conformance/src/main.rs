@@ -1,0 +1,121 @@
+//! `conformance [DIR or FILE]... [--op NAME] [--json] [--all]`: runs golden cases and prints a line per operator.
+
+use rushlight_conformance::cases::{self, Case};
+use rushlight_conformance::door::Door;
+use rushlight_conformance::run::{self, Outcome};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+struct Options {
+    paths: Vec<PathBuf>,
+    op: Option<String>,
+    json: bool,
+    all: bool,
+}
+
+struct Tally {
+    op: String,
+    passed: usize,
+    failed: Vec<(usize, String)>,
+    skipped: usize,
+}
+
+fn options() -> Result<Options, String> {
+    let mut options = Options { paths: Vec::new(), op: None, json: false, all: false };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--op" => options.op = Some(args.next().ok_or("--op needs a name")?),
+            "--json" => options.json = true,
+            "--all" => options.all = true,
+            path => options.paths.push(path.into()),
+        }
+    }
+    if options.paths.is_empty() {
+        return Err("usage: conformance [DIR or FILE]... [--op NAME] [--json] [--all]".into());
+    }
+    Ok(options)
+}
+
+fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = std::fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "safetensors"));
+    files.sort();
+    Ok(files)
+}
+
+fn tally(door: &Door, op: String, cases: &[Case]) -> Tally {
+    let mut tally = Tally { op, passed: 0, failed: Vec::new(), skipped: 0 };
+    for (at, case) in cases.iter().enumerate() {
+        let (name, overload) = case.name();
+        if !door.has(name, overload) {
+            tally.skipped += 1;
+            continue;
+        }
+        match run::case(door, case) {
+            Outcome::Passed => tally.passed += 1,
+            Outcome::Failed(reason) => tally.failed.push((at, reason)),
+        }
+    }
+    tally
+}
+
+fn report(out: &mut impl Write, tally: &Tally, options: &Options) -> std::io::Result<()> {
+    let Tally { op, passed, failed, skipped } = tally;
+    if options.json {
+        let failures: Vec<_> =
+            failed.iter().map(|(at, reason)| serde_json::json!({"case": at, "reason": reason})).collect();
+        let line = serde_json::json!({"op": op, "passed": passed, "failed": failures, "skipped": skipped});
+        return writeln!(out, "{line}");
+    }
+    if *skipped > 0 && !options.all {
+        return Ok(());
+    }
+    writeln!(out, "{op}: {passed} passed, {} failed, {skipped} skipped", failed.len())?;
+    for (at, reason) in failed {
+        writeln!(out, "    case {at}: {reason}")?;
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match all() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // A closed stream leaves nobody to tell.
+            let _ = writeln!(std::io::stderr(), "{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn all() -> Result<bool, String> {
+    let options = options()?;
+    let door = Door;
+    let mut out = std::io::stdout().lock();
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    for path in &options.paths {
+        for file in files(path)? {
+            let bytes = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+            let cases = cases::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+            for (op, cases) in cases::by_operator(cases) {
+                if options.op.as_ref().is_some_and(|wanted| op.split(['.', ':']).nth(2) != Some(wanted) && op != *wanted) {
+                    continue;
+                }
+                let tally = tally(&door, op, &cases);
+                report(&mut out, &tally, &options).map_err(|error| error.to_string())?;
+                passed += tally.passed;
+                failed += tally.failed.len();
+                skipped += tally.skipped;
+            }
+        }
+    }
+    writeln!(out, "{passed} passed, {failed} failed, {skipped} skipped").map_err(|error| error.to_string())?;
+    Ok(failed == 0)
+}
