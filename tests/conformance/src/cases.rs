@@ -86,10 +86,10 @@ impl File<'_> {
         };
         let named = |key: &str| -> Result<Vec<(String, Item)>> {
             match json.get(key) {
-            Some(Json::Object(map)) => {
-                map.iter().map(|(name, item)| Ok((name.clone(), self.item(item)?))).collect()
-            }
-            _ => Ok(Vec::new()),
+                Some(Json::Object(map)) => {
+                    map.iter().map(|(name, item)| Ok((name.clone(), self.item(item)?))).collect()
+                }
+                _ => Ok(Vec::new()),
             }
         };
         Ok(Case {

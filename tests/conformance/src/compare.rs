@@ -63,7 +63,11 @@ pub fn strides(actual: &[i64], expected: &HostTensor) -> Result<(), String> {
     let contiguous = rushlight_base::contiguous_strides(&expected.shape).to_vec();
     let wanted = expected.strides.as_ref().unwrap_or(&contiguous);
     let same = expected.numel() < 2
-        || expected.shape.iter().zip(actual.iter().zip(wanted)).all(|(&size, (actual, wanted))| size == 1 || actual == wanted);
+        || expected
+            .shape
+            .iter()
+            .zip(actual.iter().zip(wanted))
+            .all(|(&size, (actual, wanted))| size == 1 || actual == wanted);
     if same { Ok(()) } else { Err(format!("strides {actual:?} instead of {wanted:?} for shape {:?}", expected.shape)) }
 }
 

@@ -53,7 +53,8 @@ impl Door {
             Some(strides) => strides.clone(),
             None => rushlight_base::contiguous_strides(&host.shape).to_vec(),
         };
-        let reach: i64 = 1 + host.shape.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride).sum::<i64>();
+        let reach: i64 =
+            1 + host.shape.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride).sum::<i64>();
         let base = rushlight_tensor::Spec::new(&[reach], host.dtype, Device::CPU).allocate().map_err(text)?;
         let size = host.dtype.size();
         let mut index = vec![0i64; host.shape.len()];
@@ -82,8 +83,16 @@ impl Door {
         let contiguous = rushlight_tensor::ops::clone(tensor, Some(MemoryFormat::Contiguous)).map_err(text)?;
         let dense = contiguous.dense().map_err(text)?;
         let count = dense.numel() as usize * dense.dtype.size();
+        if count == 0 {
+            return Ok(HostTensor {
+                bytes: Some(Vec::new()),
+                dtype: dense.dtype,
+                shape: dense.sizes().to_vec(),
+                strides: None,
+            });
+        }
         // SAFETY: the clone is contiguous and holds this many bytes.
-        let bytes = if count == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(dense.ptr(), count) }.to_vec() };
+        let bytes = unsafe { std::slice::from_raw_parts(dense.ptr(), count) }.to_vec();
         Ok(HostTensor { dtype: dense.dtype, shape: dense.sizes().to_vec(), strides: None, bytes: Some(bytes) })
     }
 
@@ -170,7 +179,9 @@ impl Door {
         for out in outs.iter() {
             match out {
                 rushlight_tensor::Value::Tensors(list) => {
-                    let wrap = |tensor: &Option<Tensor>| Value(tensor.as_ref().map(rushlight_tensor::Value::from).unwrap_or_default());
+                    let wrap = |tensor: &Option<Tensor>| {
+                        Value(tensor.as_ref().map(rushlight_tensor::Value::from).unwrap_or_default())
+                    };
                     spread.extend(list.iter().map(wrap));
                 }
                 other => spread.push(Value(other.clone())),
@@ -180,11 +191,7 @@ impl Door {
     }
 
     /// The gradients of `inputs` for gradients given to results.
-    pub fn gradients(
-        &self,
-        roots: &[(Tensor, Tensor)],
-        inputs: &[Tensor],
-    ) -> Result<Vec<Option<HostTensor>>, String> {
+    pub fn gradients(&self, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<HostTensor>>, String> {
         let outputs: Vec<&Tensor> = roots.iter().map(|(output, _)| output).collect();
         let grads: Vec<Option<&Tensor>> = roots.iter().map(|(_, grad)| Some(grad)).collect();
         let inputs: Vec<&Tensor> = inputs.iter().collect();

@@ -105,7 +105,11 @@ fn all() -> Result<bool, String> {
             let bytes = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             let cases = cases::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
             for (op, cases) in cases::by_operator(cases) {
-                if options.op.as_ref().is_some_and(|wanted| op.split(['.', ':']).nth(2) != Some(wanted) && op != *wanted) {
+                if options
+                    .op
+                    .as_ref()
+                    .is_some_and(|wanted| op.split(['.', ':']).nth(2) != Some(wanted) && op != *wanted)
+                {
                     continue;
                 }
                 let tally = tally(&door, op, &cases);

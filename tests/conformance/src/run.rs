@@ -54,11 +54,8 @@ fn build(door: &Door, case: &Case) -> Result<Inputs, String> {
         })
     };
     let args = case.args.iter().enumerate().map(|(at, item)| make(&at.to_string(), item)).collect::<Result<_, _>>()?;
-    let kwargs = case
-        .kwargs
-        .iter()
-        .map(|(name, item)| Ok((name.clone(), make(name, item)?)))
-        .collect::<Result<_, String>>()?;
+    let kwargs =
+        case.kwargs.iter().map(|(name, item)| Ok((name.clone(), make(name, item)?))).collect::<Result<_, String>>()?;
     Ok(Inputs { args, kwargs, tensors })
 }
 
@@ -74,7 +71,8 @@ fn attempt(door: &Door, case: &Case) -> Result<(), String> {
     }
     let is_view = door.is_view(name, overload)?;
     for (at, (out, expected)) in outs.iter().zip(&case.outs).enumerate() {
-        compare::items(&door.item(out)?, &promised(name, expected)).map_err(|reason| format!("result {at}: {reason}"))?;
+        compare::items(&door.item(out)?, &promised(name, expected))
+            .map_err(|reason| format!("result {at}: {reason}"))?;
         if let (true, Some(tensor), Item::Tensor(expected)) = (is_view, out.tensor(), expected) {
             compare::strides(&door.strides(tensor)?, expected).map_err(|reason| format!("result {at}: {reason}"))?;
         }
@@ -112,10 +110,8 @@ fn gradients(door: &Door, case: &Case, outs: &[Value], tensors: &[(String, Tenso
 
 /// No gradient and a gradient of zeros are the same.
 fn gradient(actual: Option<HostTensor>, expected: &Item) -> Result<(), String> {
-    let zeros = |like: &HostTensor| HostTensor {
-        bytes: Some(vec![0; like.numel() * like.dtype.size()]),
-        ..like.clone()
-    };
+    let zeros =
+        |like: &HostTensor| HostTensor { bytes: Some(vec![0; like.numel() * like.dtype.size()]), ..like.clone() };
     match (actual, expected) {
         (Some(actual), Item::Tensor(expected)) => compare::tensors(&actual, expected),
         (None, Item::Tensor(expected)) => compare::tensors(&zeros(expected), expected),
