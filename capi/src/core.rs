@@ -225,7 +225,6 @@ pub unsafe extern "C" fn rlt_error_free(error: *mut rlt_error) {
 pub extern "C" fn rlt_runtime_shutdown() -> i32 {
     let status = guard("rlt_runtime_shutdown", || {
         rushlight_tensor::shutdown();
-        runtime::shutdown();
         Ok(())
     });
     restore_hook();
@@ -258,7 +257,7 @@ pub unsafe extern "C" fn rlt_get_num_threads(out: *mut i32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_manual_seed(seed: u64) -> i32 {
     guard("rlt_manual_seed", || {
-        rushlight_tensor::generator::manual_seed(seed);
+        rushlight_tensor::manual_seed(seed);
         Ok(())
     })
 }

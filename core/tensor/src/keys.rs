@@ -165,6 +165,18 @@ pub fn set_included(keys: KeySet, on: bool) {
     LOCAL.set(Local { include, ..local });
 }
 
+/// Let this thread ignore keys, or stop ignoring them, without a scope (`rlt_set_autograd_excluded`).
+pub fn set_excluded(keys: KeySet, on: bool) {
+    let local = LOCAL.get();
+    let exclude = if on { local.exclude | keys } else { local.exclude & !keys };
+    LOCAL.set(Local { exclude, ..local });
+}
+
+/// Does this thread ignore any of `keys`?
+pub fn is_excluded(keys: KeySet) -> bool {
+    LOCAL.get().exclude.intersects(keys)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

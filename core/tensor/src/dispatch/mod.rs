@@ -13,7 +13,7 @@ pub mod record;
 pub mod runtime_ops;
 pub mod value;
 
-pub use crate::keys::{KeyGuard, KeySet, active};
+pub use crate::keys::{KeyGuard, KeySet, active, is_excluded, set_excluded};
 pub use boxed::{Args, FromValues, Values};
 pub use by_name::Op;
 pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
