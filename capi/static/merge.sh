@@ -1,0 +1,40 @@
+#!/bin/sh
+# Makes the shipped static library: one partially linked object that exports the C interface and nothing else.
+#
+#   capi/static/merge.sh <librushlight.a from cargo> <folder> [prefix]
+#
+# Cargo's archive contains a whole Rust standard library with global symbols (`rust_eh_personality`, ...), so two
+# Rust archives in one program clash. Here everything but the interface becomes local to the object. With a prefix,
+# `rlt_tensor_add` becomes `<prefix>rlt_tensor_add`, and <folder>/rushlight_prefix.h renames the declarations: two
+# copies of Rushlight then live in one program.
+set -eu
+
+archive=$1
+folder=$2
+prefix=${3:-}
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+: "${LD:=ld}" "${OBJCOPY:=objcopy}" "${NM:=nm}" "${AR:=ar}"
+
+"$NM" -g --defined-only "$archive" 2>/dev/null | awk '$2 == "T" && $3 ~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $3 }' | sort -u >"$work/api"
+[ -s "$work/api" ] || { echo "merge.sh: $archive defines no function of the C interface" >&2; exit 1; }
+
+# --undefined pulls a function and what it needs out of the archive; --gc-sections drops the rest. The standard
+# library's thread-exit hook is bound as in build.rs.
+sed 's/^/--undefined=/' "$work/api" >"$work/roots"
+"$LD" -r --gc-sections "@$work/roots" --defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit \
+  "$archive" -o "$work/rushlight.o"
+"$OBJCOPY" --keep-global-symbols="$work/api" "$work/rushlight.o"
+if [ -n "$prefix" ]; then
+  sed "s/.*/& $prefix&/" "$work/api" >"$work/names"
+  "$OBJCOPY" --redefine-syms="$work/names" "$work/rushlight.o"
+  {
+    echo "/* Renames the functions of Rushlight for a library with the prefix $prefix: include it before the others. */"
+    sed "s/.*/#define & $prefix&/" "$work/api"
+  } >"$folder/rushlight_prefix.h"
+fi
+"$OBJCOPY" --strip-debug "$work/rushlight.o"
+rm -f "$folder/librushlight.a"
+"$AR" rcsD "$folder/librushlight.a" "$work/rushlight.o"

@@ -1,0 +1,175 @@
+//! Writes a C program that calls every function of the interface once for each of its pointer arguments, with NULL
+//! there and something valid everywhere else: `null_arguments <include> > null_arguments.c`.
+//!
+//! A pointer that must not be NULL has to give `RLT_ERROR_NULL_POINTER` with the function's and the argument's name.
+//! Where NULL has a meaning (the schema says `?`, or the list below does) the call may do what it likes but crash.
+
+use rushlight_abi::{Function, Parameter, read};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Arguments of hand-written functions where NULL has a meaning, as their documentation says.
+const NULLABLE: &[(&str, &[&str])] = &[
+    ("rlt_set_last_error", &["message"]),
+    ("rlt_set_allocator", &["allocator"]),
+    ("rlt_set_log", &["log"]),
+    ("rlt_set_parallel_for", &["parallel_for"]),
+    ("rlt_tensor_from_blob", &["strides", "options", "deleter", "ctx"]),
+    ("rlt_tensor_set_grad", &["grad"]),
+    ("rlt_tensor_backward", &["gradient"]),
+    ("rlt_tensor_register_hook", &["ctx", "deleter"]),
+    ("rlt_backward", &["gradients"]),
+    ("rlt_grad", &["gradients"]),
+    ("rlt_custom_function_record", &["differentiable"]),
+    ("rlt_op_call", &["overload"]),
+    ("rlt_op_schema", &["overload"]),
+    ("rlt_op_impl", &["ctx", "deleter"]),
+    ("rlt_record_start", &["callback", "ctx"]),
+];
+
+/// Functions that answer without a status.
+const NO_STATUS: &[&str] = &["rlt_error_code", "rlt_error_message", "rlt_set_last_error"];
+
+fn main() -> ExitCode {
+    let Some(include) = std::env::args().nth(1) else { return ExitCode::FAILURE };
+    let Ok(interface) = read(Path::new(&include)) else { return ExitCode::FAILURE };
+    match std::io::stdout().write_all(program(&interface.functions).as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn program(functions: &[Function]) -> String {
+    let mut tests = String::new();
+    let mut calls = 0;
+    for function in functions {
+        for (index, parameter) in function.parameters.iter().enumerate() {
+            if is_pointer(parameter) {
+                tests.push_str(&test(function, index));
+                calls += 1;
+            }
+        }
+    }
+    format!(
+        "/* Written by null_arguments from the headers. */\n#include \"null_arguments.h\"\n\n\
+         int main(void) {{\n  setup();\n{tests}  printf(\"%d calls\\n\", {calls});\n  return failures != 0;\n}}\n"
+    )
+}
+
+fn is_pointer(parameter: &Parameter) -> bool {
+    parameter.ty.contains('*') || ["rlt_deleter", "rlt_tensor_hook", "rlt_op_callback", "rlt_record_callback"].contains(&&*parameter.ty)
+}
+
+fn test(function: &Function, null: usize) -> String {
+    let arguments: Vec<String> = function
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| if index == null { "NULL".into() } else { valid(function, parameter) })
+        .collect();
+    let call = format!("{}({})", function.name, arguments.join(", "));
+    let name = function.parameters[null].name.as_str();
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = if function.returns == "void" || NO_STATUS.contains(&&*function.name) {
+        writeln!(text, "  (void){call};")
+    } else if may_be_null(function, name) {
+        writeln!(text, "  MAY_BE_NULL({call});")
+    } else {
+        let shown = if name == "self_" { "self" } else { name };
+        writeln!(text, "  MUST_NOT_BE_NULL({call}, \"{}\", \"{shown}\");", function.name)
+    };
+    text
+}
+
+fn may_be_null(function: &Function, parameter: &str) -> bool {
+    if let Some((_, names)) = NULLABLE.iter().find(|(name, _)| *name == function.name) {
+        return names.contains(&parameter);
+    }
+    if parameter == "options" || parameter == "generator" && !function.name.starts_with("rlt_generator_") {
+        return true;
+    }
+    // The schema stands at the end of the comment of a generated function.
+    let schema = function.comment.rsplit('`').nth(1).unwrap_or_default().replace('\n', " ");
+    let name = parameter.trim_end_matches('_');
+    schema.split(['(', ',']).any(|argument| {
+        let argument = argument.trim();
+        let argument = argument.split(['=', ')']).next().unwrap_or_default();
+        let named = argument.rsplit(' ').next().is_some_and(|last| last == parameter || last == name);
+        named && argument.split(' ').next().is_some_and(|ty| ty.ends_with('?'))
+    })
+}
+
+/// Something valid for a parameter: a variable or function of null_arguments.h.
+fn valid(function: &Function, parameter: &Parameter) -> String {
+    let name = parameter.name.as_str();
+    let value = match parameter.ty.as_str() {
+        "int64_t" if name.ends_with("_len") || matches!(name, "ndim" | "len" | "n_inputs" | "n_outputs" | "outs_capacity" | "n_args" | "n_kwargs") => "1",
+        "int64_t" if name == "nbytes" => "4",
+        "int64_t" => "0",
+        "uint64_t" => "1",
+        "int32_t" if name == "dtype" => "RLT_DTYPE_FLOAT32",
+        "int32_t" if function.name == "rlt_set_num_threads" => "1",
+        "int32_t" => "0",
+        "double" => "0.5",
+        "const rlt_tensor *" => "tensor",
+        "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *" | "rlt_tensor_list *"
+        | "rlt_op *" | "rlt_value *" if function.returns == "void" => "NULL",
+        "const rlt_tensor *const *" => "tensors",
+        "rlt_tensor **" => "&out_tensor",
+        "rlt_tensor_list **" => "&out_list",
+        "rlt_generator **" => "&out_generator",
+        "rlt_node **" => "&out_node",
+        "rlt_saved_tensor **" => "&out_saved",
+        "rlt_error **" => "&out_error",
+        "rlt_op **" => "&out_op",
+        "rlt_state_dict **" => "&out_dict",
+        "const rlt_scalar *" => "&scalar",
+        "rlt_scalar *" => "&out_scalar",
+        "rlt_device *" => "&out_device",
+        "const rlt_device *" => "&device",
+        "const rlt_tensor_options *" => "&options",
+        "const rlt_tensor_list *" => "list",
+        "const rlt_generator *" => "generator",
+        "const rlt_node *" => "node",
+        "const rlt_saved_tensor *" => "saved",
+        "const rlt_error *" => "error",
+        "const rlt_op *" | "rlt_op *" => "op",
+        "const rlt_state_dict *" | "rlt_state_dict *" => "dict",
+        "const rlt_value *" => "&value",
+        "rlt_value *" => "&out_value",
+        "const rlt_named_value *" => "&named",
+        "const rlt_allocator *" => "&allocator",
+        "const rlt_log *" => "&log_hook",
+        "const rlt_parallel_for *" => "&parallel_for",
+        "rlt_memory_stats *" => "&stats",
+        "const rlt_custom_function *" => "&custom",
+        "const int64_t *" => "ints",
+        "const int64_t **" => "&out_ints",
+        "int64_t *" => "&out_int",
+        "uint64_t *" => "&out_uint",
+        "const int32_t *" => "&zero",
+        "int32_t *" => "&out_int32",
+        "const double *" => "&real",
+        "double *" => "&out_double",
+        "const char *" => "\"text\"",
+        "const char **" => "&out_text",
+        "void *" => "data",
+        "const void *" => "data",
+        "void **" => "&out_data",
+        "rlt_deleter" => "NULL",
+        "rlt_tensor_hook" => "hook",
+        "rlt_op_callback" => "kernel",
+        "rlt_record_callback" => "NULL",
+        "struct DLManagedTensorVersioned **" | "DLManagedTensorVersioned **" => "&out_dlpack",
+        "struct DLManagedTensor **" | "DLManagedTensor **" => "&out_legacy",
+        // Read before the output is looked at, so what is valid matters only for the pointer under test.
+        ty if ty.ends_with("DLManagedTensorVersioned *") => "import_versioned()",
+        ty if ty.ends_with("DLManagedTensor *") => "import_legacy()",
+        ty if ty.contains("(*)") => "NULL",
+        other => return format!("UNKNOWN_TYPE /* {other} {name} of {} */", function.name),
+    };
+    value.to_owned()
+}

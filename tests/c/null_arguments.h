@@ -1,0 +1,134 @@
+/* What the generated program null_arguments.c passes where an argument is to be valid, and how it judges. */
+#include "check.h"
+
+static int failures;
+
+static rlt_tensor *tensor, *out_tensor;
+static const rlt_tensor *tensors[1];
+static rlt_tensor_list *list, *out_list;
+static rlt_generator *generator, *out_generator;
+static rlt_node *node, *out_node;
+static rlt_saved_tensor *saved, *out_saved;
+static rlt_error *error, *out_error;
+static rlt_op *op, *out_op;
+static rlt_state_dict *dict, *out_dict;
+static rlt_scalar scalar = {RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, out_scalar;
+static rlt_device device = {RLT_DEVICE_CPU, -1}, out_device;
+static rlt_tensor_options options = RLT_TENSOR_OPTIONS_INIT;
+static rlt_value value, out_value;
+static rlt_named_value named;
+static rlt_memory_stats stats;
+static int64_t ints[4] = {1, 1, 1, 1}, out_int;
+static const int64_t *out_ints;
+static uint64_t out_uint;
+static int32_t zero, out_int32;
+static double real = 0.5, out_double;
+static const char *out_text;
+static float data[4];
+static void *out_data;
+static struct DLManagedTensorVersioned *out_dlpack;
+static struct DLManagedTensor *out_legacy;
+
+static void *allocate(void *ctx, size_t size, size_t alignment) {
+  (void)ctx, (void)size, (void)alignment;
+  return NULL;
+}
+
+static void deallocate(void *ctx, void *block, size_t size, size_t alignment) {
+  (void)ctx, (void)block, (void)size, (void)alignment;
+}
+
+static void write_log(void *ctx, int32_t level, const char *text) { (void)ctx, (void)level, (void)text; }
+
+static int32_t run(void *ctx, int64_t shares, void (*body)(void *, int64_t), void *body_ctx) {
+  (void)ctx, (void)shares, (void)body, (void)body_ctx;
+  return 0;
+}
+
+static int32_t hook(void *ctx, const rlt_tensor *grad, rlt_tensor **replacement) {
+  (void)ctx, (void)grad, (void)replacement;
+  return 0;
+}
+
+static int32_t kernel(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
+  (void)ctx, (void)args, (void)n_args, (void)outs, (void)n_outs;
+  return 0;
+}
+
+static int32_t backward(void *ctx, const rlt_tensor *const *grads, int64_t n, rlt_tensor **results, int64_t m) {
+  (void)ctx, (void)grads, (void)n, (void)results, (void)m;
+  return 0;
+}
+
+static rlt_allocator allocator = {sizeof allocator, NULL, allocate, deallocate};
+static rlt_log log_hook = {sizeof log_hook, NULL, write_log};
+static rlt_parallel_for parallel_for = {sizeof parallel_for, NULL, run};
+static rlt_custom_function custom = {sizeof custom, "custom", NULL, backward, NULL, 0, 0};
+
+static struct DLManagedTensorVersioned *import_versioned(void) {
+  struct DLManagedTensorVersioned *managed = NULL;
+  OK(rlt_tensor_to_dlpack(tensor, &managed));
+  return managed;
+}
+
+static struct DLManagedTensor *import_legacy(void) {
+  struct DLManagedTensor *managed = NULL;
+  OK(rlt_tensor_to_dlpack_legacy(tensor, &managed));
+  return managed;
+}
+
+static void setup(void) {
+  const float one = 1;
+  rlt_tensor *leaf = vector(&one, 1), *product = NULL;
+  tensor = vector(&one, 1);
+  tensors[0] = tensor;
+  OK(rlt_tensor_list_new(tensors, 1, &list));
+  OK(rlt_generator_new(1, &generator));
+  OK(rlt_tensor_set_requires_grad(leaf, 1));
+  OK(rlt_tensor_mul_Tensor(leaf, leaf, &product));
+  OK(rlt_tensor_grad_fn(product, &node));
+  OK(rlt_saved_tensor_new(tensor, 0, &saved));
+  CHECK(rlt_set_num_threads(-1) != RLT_OK);
+  OK(rlt_last_error_take(&error));
+  OK(rlt_op_define("test::op(Tensor self) -> Tensor", &op));
+  OK(rlt_state_dict_new(&dict));
+  OK(rlt_state_dict_insert(dict, "text", tensor));
+  value.tag = RLT_VALUE_TENSOR;
+  value.as.tensor = tensor;
+  named.name = "text";
+  named.value = value;
+  stats.struct_size = sizeof stats;
+  rlt_tensor_free(leaf);
+  rlt_tensor_free(product);
+}
+
+/* Outputs stay untouched on failure; what a successful call left there is not of interest. */
+static void forget(void) {
+  out_tensor = NULL;
+  OK(rlt_set_allocator(NULL));
+  OK(rlt_set_log(NULL));
+  OK(rlt_set_parallel_for(NULL));
+  OK(rlt_record_stop());
+  OK(rlt_cancel_set(0));
+  OK(rlt_set_grad_enabled(1));
+  OK(rlt_set_inference_mode(0));
+}
+
+/* Any status is right, as long as there is one. */
+#define MAY_BE_NULL(call)      \
+  do {                         \
+    (void)(call);              \
+    forget();                  \
+  } while (0)
+
+#define MUST_NOT_BE_NULL(call, function, argument)                                                                \
+  do {                                                                                                            \
+    int32_t status_ = (call);                                                                                     \
+    const char *message_ = rlt_last_error_message();                                                              \
+    if (status_ != RLT_ERROR_NULL_POINTER || strstr(message_, function) == NULL || strstr(message_, argument) == NULL) { \
+      fprintf(stderr, "%s\n  wanted RLT_ERROR_NULL_POINTER for %s, got %d: %s\n", #call, argument, (int)status_,  \
+              status_ == RLT_OK ? "" : message_);                                                                 \
+      failures++;                                                                                                 \
+    }                                                                                                             \
+    forget();                                                                                                     \
+  } while (0)
