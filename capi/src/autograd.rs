@@ -205,9 +205,8 @@ pub unsafe extern "C" fn rlt_tensor_backward(
 
 /// Sees the gradient of a tensor on its way. `*replacement` is NULL on entry; an owned handle put there takes the
 /// gradient's place.
-pub type rlt_tensor_hook = Option<
-    unsafe extern "C" fn(ctx: *mut c_void, grad: *const rlt_tensor, replacement: *mut *mut rlt_tensor) -> i32,
->;
+pub type rlt_tensor_hook =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, grad: *const rlt_tensor, replacement: *mut *mut rlt_tensor) -> i32>;
 
 /// Calls `hook` with the gradient of this tensor in every backward. `deleter(ctx)` is called once, when the hook is
 /// removed or the tensor's history is gone; not if this function fails. `*id` names the hook for removing it.
@@ -225,11 +224,7 @@ pub unsafe extern "C" fn rlt_tensor_register_hook(
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (tensor, id) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(id, "id")?) };
         let hook = hook.ok_or_else(|| err!(NullPointer, "argument `hook` is NULL"))?;
-        ensure!(
-            tensor.requires_grad(),
-            Runtime,
-            "cannot register a hook on a tensor that doesn't require gradient"
-        );
+        ensure!(tensor.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
         let context = Context::new(ctx, deleter);
         let call: TensorHook = Arc::new(move |grad| {
             let lent = Lent::new([grad]);
@@ -493,10 +488,9 @@ pub unsafe extern "C" fn rlt_saved_tensor_new(
         let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::handle(out, "out")?) };
         let edge = tensor.grad_edge().filter(|_| arg::bool(is_output));
         out.give(Box::new(match edge {
-            Some(edge) => SavedHandle {
-                saved: Saved::output(&tensor, edge.output),
-                maker: Some(Arc::downgrade(&edge.node)),
-            },
+            Some(edge) => {
+                SavedHandle { saved: Saved::output(&tensor, edge.output), maker: Some(Arc::downgrade(&edge.node)) }
+            }
             None => SavedHandle { saved: Saved::input(&tensor), maker: None },
         }))
     })
@@ -602,7 +596,8 @@ pub unsafe extern "C" fn rlt_custom_function_record(
             (given, name, inputs, outputs, differentiable, out::bool(recorded, "recorded")?)
         };
         ensure!(given.backward.is_some(), NullPointer, "argument `function.backward` is NULL");
-        let zeros = arg::bool(given.materialize_grads).then(|| outputs.refs().iter().map(|out| TensorMeta::of(out)).collect());
+        let zeros =
+            arg::bool(given.materialize_grads).then(|| outputs.refs().iter().map(|out| TensorMeta::of(out)).collect());
         let custom = Arc::new(Custom {
             name: name.to_owned(),
             backward: given.backward,

@@ -76,8 +76,7 @@ pub struct rlt_allocator {
 
 // SAFETY: repr(C), begins with its size, and any pointer values are valid.
 unsafe impl SizedStruct for rlt_allocator {
-    const UNSET: Self =
-        rlt_allocator { struct_size: 0, ctx: std::ptr::null_mut(), allocate: None, deallocate: None };
+    const UNSET: Self = rlt_allocator { struct_size: 0, ctx: std::ptr::null_mut(), allocate: None, deallocate: None };
     const NAME: &'static str = "rlt_allocator";
 }
 
@@ -188,11 +187,9 @@ pub unsafe extern "C" fn rlt_last_error_take(out: *mut *mut rlt_error) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_set_last_error(code: i32, message: *const c_char) -> i32 {
     guard("rlt_set_last_error", || {
+        let message = if message.is_null() { c"unknown error".as_ptr() } else { message };
         // SAFETY: the caller keeps to docs/c-abi.md.
-        let message = match message.is_null() {
-            true => "unknown error".into(),
-            false => unsafe { CStr::from_ptr(message) }.to_string_lossy(),
-        };
+        let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
         Err(Error::new(ErrorKind::from_code(code).unwrap_or(ErrorKind::Callback), message))
     })
 }
@@ -367,7 +364,12 @@ pub unsafe extern "C" fn rlt_live_handles(out: *mut i64) -> i32 {
 pub unsafe extern "C" fn rlt_memory_get_stats(stats: *mut rlt_memory_stats) -> i32 {
     guard("rlt_memory_get_stats", || {
         let now = memory::memory_stats();
-        let value = rlt_memory_stats { allocated: now.allocated, peak: now.peak, reserved: now.allocated, ..SizedStruct::UNSET };
+        let value = rlt_memory_stats {
+            allocated: now.allocated,
+            peak: now.peak,
+            reserved: now.allocated,
+            ..SizedStruct::UNSET
+        };
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe { sized::write(stats, &value, "stats") }
     })

@@ -302,9 +302,9 @@ pub unsafe extern "C" fn rlt_op_impl(
                 let args = Lent::new(values);
                 let mut outs = Slots::new(returns);
                 callback::call(&name, || {
-                    let (first, count) = (outs.as_mut_ptr(), outs.len());
+                    let ((args, n_args), (outs, n_outs)) = (args.parts(), outs.parts());
                     // SAFETY: the callback was given for these arguments; both arrays live until it returns.
-                    unsafe { callback(context.get(), args.as_ptr(), args.len(), first, count) }
+                    unsafe { callback(context.get(), args, n_args, outs, n_outs) }
                 })?;
                 // SAFETY: the callback promises that each slot is what its tag says.
                 unsafe { outs.values() }
@@ -334,9 +334,8 @@ pub unsafe extern "C" fn rlt_op_free(op: *mut rlt_op) {
     guard_free("rlt_op_free", || drop(unsafe { handle::take(op) }));
 }
 
-/// Hears of an operator call: `call` is a text such as `add.Tensor([2, 3] float32, 1)`, `depth` is 0 for calls of
-/// the program and grows for what a composite operator calls in turn.
-pub type rlt_record_callback = Option<unsafe extern "C" fn(ctx: *mut c_void, call: *const c_char, depth: i64)>;
+/// Hears of an operator call: `call` is a text such as `add.Tensor([2, 3] float32, 1)`, valid during the call.
+pub type rlt_record_callback = Option<unsafe extern "C" fn(ctx: *mut c_void, call: *const c_char)>;
 
 /// From now on tells `callback` each operator that the calling thread calls; without a callback, the log.
 /// `ctx` must stay valid until `rlt_record_stop`.
@@ -345,10 +344,10 @@ pub unsafe extern "C" fn rlt_record_start(callback: rlt_record_callback, ctx: *m
     guard("rlt_record_start", || {
         let context = Context::new(ctx, None);
         record::start(callback.map(|callback| -> record::Listener {
-            Arc::new(move |call, depth| {
+            Arc::new(move |call| {
                 let call = CString::new(call.replace('\0', " ")).unwrap_or_default();
                 // SAFETY: the callback was given for this context, which lives until recording stops.
-                unsafe { callback(context.get(), call.as_ptr(), depth as i64) }
+                unsafe { callback(context.get(), call.as_ptr()) }
             })
         }));
         Ok(())

@@ -98,12 +98,12 @@ fn dtype_from_dlpack(dtype: DLDataType) -> Result<DType> {
 }
 
 /// Box what is exported, with `dl_tensor` pointing into the box.
-fn export<M>(tensor: &Tensor, make: impl FnOnce(DLTensor) -> M, tensor_of: fn(&mut M) -> &mut DLTensor) -> Result<*mut Exported<M>> {
-    ensure!(
-        !tensor.requires_grad(),
-        Runtime,
-        "Can't export tensors that require gradient, use tensor.detach()"
-    );
+fn export<M>(
+    tensor: &Tensor,
+    make: impl FnOnce(DLTensor) -> M,
+    tensor_of: fn(&mut M) -> &mut DLTensor,
+) -> Result<*mut Exported<M>> {
+    ensure!(!tensor.requires_grad(), Runtime, "Can't export tensors that require gradient, use tensor.detach()");
     let dense = tensor.dense()?;
     ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device has no data to export");
     let dl_tensor = DLTensor {
@@ -152,7 +152,10 @@ unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
 /// The tensor's memory for another library, as DLPack 1.0. The consumer calls the struct's deleter once; it counts
 /// as a live handle until then. A tensor that requires a gradient must be detached first.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_to_dlpack(tensor: *const rlt_tensor, out: *mut *mut DLManagedTensorVersioned) -> i32 {
+pub unsafe extern "C" fn rlt_tensor_to_dlpack(
+    tensor: *const rlt_tensor,
+    out: *mut *mut DLManagedTensorVersioned,
+) -> i32 {
     guard("rlt_tensor_to_dlpack", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
@@ -178,11 +181,8 @@ pub unsafe extern "C" fn rlt_tensor_to_dlpack_legacy(tensor: *const rlt_tensor, 
     guard("rlt_tensor_to_dlpack_legacy", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (tensor, out) = unsafe { (arg::tensor(tensor, "tensor")?, out::value(out, "out")?) };
-        let make = |dl_tensor| DLManagedTensor {
-            dl_tensor,
-            manager_ctx: std::ptr::null_mut(),
-            deleter: Some(delete_legacy),
-        };
+        let make =
+            |dl_tensor| DLManagedTensor { dl_tensor, manager_ctx: std::ptr::null_mut(), deleter: Some(delete_legacy) };
         let exported = export(&tensor, make, |managed| &mut managed.dl_tensor)?;
         // SAFETY: the box was just made and is not shared yet.
         unsafe {
@@ -196,7 +196,10 @@ pub unsafe extern "C" fn rlt_tensor_to_dlpack_legacy(tensor: *const rlt_tensor, 
 /// nothing uses the memory any more. On failure it is still the caller's. The memory must be on the CPU and
 /// writable, aligned for its dtype, with strides that are not negative.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_from_dlpack(managed: *mut DLManagedTensorVersioned, out: *mut *mut rlt_tensor) -> i32 {
+pub unsafe extern "C" fn rlt_tensor_from_dlpack(
+    managed: *mut DLManagedTensorVersioned,
+    out: *mut *mut rlt_tensor,
+) -> i32 {
     guard("rlt_tensor_from_dlpack", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (given, out) = unsafe {
@@ -229,7 +232,10 @@ pub unsafe extern "C" fn rlt_tensor_from_dlpack(managed: *mut DLManagedTensorVer
 
 /// `rlt_tensor_from_dlpack` for the struct from before DLPack 1.0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_from_dlpack_legacy(managed: *mut DLManagedTensor, out: *mut *mut rlt_tensor) -> i32 {
+pub unsafe extern "C" fn rlt_tensor_from_dlpack_legacy(
+    managed: *mut DLManagedTensor,
+    out: *mut *mut rlt_tensor,
+) -> i32 {
     guard("rlt_tensor_from_dlpack_legacy", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (given, out) = unsafe {

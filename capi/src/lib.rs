@@ -7,7 +7,10 @@
 
 #![allow(non_camel_case_types, non_snake_case, reason = "the names are those of the C interface")]
 #![allow(clippy::missing_safety_doc, reason = "docs/c-abi.md says it once for every C function")]
-#![allow(clippy::too_many_arguments, reason = "C functions take what PyTorch's schemas say, and lengths beside pointers")]
+#![allow(
+    clippy::too_many_arguments,
+    reason = "C functions take what PyTorch's schemas say, and lengths beside pointers"
+)]
 
 pub mod autograd;
 pub mod core;

@@ -157,11 +157,7 @@ impl rlt_device {
         let kind = DeviceType::from_code(self.r#type)?;
         let index = i8::try_from(self.index).ok().filter(|index| *index >= -1);
         let index = index.ok_or_else(|| err!(Value, "device index {} is out of range", self.index))?;
-        ensure!(
-            kind != DeviceType::Cpu || index <= 0,
-            Runtime,
-            "CPU device index must be -1 or zero, got {index}"
-        );
+        ensure!(kind != DeviceType::Cpu || index <= 0, Runtime, "CPU device index must be -1 or zero, got {index}");
         Ok(Device { kind, index })
     }
 }
@@ -211,7 +207,8 @@ impl rlt_tensor_options {
     /// The options, checked.
     pub fn to_options(self) -> Result<Options> {
         let set = |value: i32| (value != -1).then_some(value);
-        let device = set(self.device_type).map(|kind| rlt_device { r#type: kind, index: self.device_index }.to_device());
+        let device =
+            set(self.device_type).map(|kind| rlt_device { r#type: kind, index: self.device_index }.to_device());
         Ok(Options {
             dtype: set(self.dtype).map(DType::from_code).transpose()?,
             layout: set(self.layout).map(Layout::from_code).transpose()?,
@@ -339,7 +336,9 @@ pub(crate) unsafe fn over_memory(
     let mut last = 0i64;
     for (&size, &stride) in sizes.iter().zip(&strides) {
         let reach = (size - 1).max(0).checked_mul(stride).and_then(|reach| last.checked_add(reach));
-        last = reach.ok_or_else(|| err!(Value, "sizes {} and strides {} overflow", format_sizes(sizes), format_sizes(&strides)))?;
+        last = reach.ok_or_else(|| {
+            err!(Value, "sizes {} and strides {} overflow", format_sizes(sizes), format_sizes(&strides))
+        })?;
     }
     let count = if elements == 0 { 0 } else { last + 1 };
     let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(dtype.size()));
@@ -527,7 +526,11 @@ pub unsafe extern "C" fn rlt_tensor_data_ptr(tensor: *const rlt_tensor, out: *mu
 /// Start and size in bytes of the storage that the tensor and its views share. `*data` is NULL on the meta
 /// device.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_storage(tensor: *const rlt_tensor, data: *mut *mut c_void, nbytes: *mut i64) -> i32 {
+pub unsafe extern "C" fn rlt_tensor_storage(
+    tensor: *const rlt_tensor,
+    data: *mut *mut c_void,
+    nbytes: *mut i64,
+) -> i32 {
     guard("rlt_tensor_storage", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (tensor, data, nbytes) =
@@ -661,12 +664,18 @@ pub unsafe extern "C" fn rlt_tensor_list_len(list: *const rlt_tensor_list, out: 
 
 /// An owned reference to the tensor at `index`, counted from 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_list_get(list: *const rlt_tensor_list, index: i64, out: *mut *mut rlt_tensor) -> i32 {
+pub unsafe extern "C" fn rlt_tensor_list_get(
+    list: *const rlt_tensor_list,
+    index: i64,
+    out: *mut *mut rlt_tensor,
+) -> i32 {
     guard("rlt_tensor_list_get", || {
         // SAFETY: the caller keeps to docs/c-abi.md.
         let (list, out) = unsafe { (arg::handle(list, "list")?, out::tensor(out, "out")?) };
         let tensor = usize::try_from(index).ok().and_then(|index| list.get(index));
-        out.give(tensor.ok_or_else(|| err!(Index, "index {index} is out of range for a list of {}", list.len()))?.clone())
+        out.give(
+            tensor.ok_or_else(|| err!(Index, "index {index} is out of range for a list of {}", list.len()))?.clone(),
+        )
     })
 }
 
@@ -700,7 +709,8 @@ mod tests {
     #[test]
     fn unset_options_are_none() {
         assert_eq!(rlt_tensor_options::UNSET.to_options().unwrap(), Options::default());
-        let options = rlt_tensor_options { dtype: RLT_DTYPE_FLOAT64, device_type: RLT_DEVICE_META, ..SizedStruct::UNSET };
+        let options =
+            rlt_tensor_options { dtype: RLT_DTYPE_FLOAT64, device_type: RLT_DEVICE_META, ..SizedStruct::UNSET };
         let options = options.to_options().unwrap();
         assert_eq!((options.dtype, options.device), (Some(DType::F64), Some(Device::META)));
     }

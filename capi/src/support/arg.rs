@@ -345,4 +345,3 @@ pub unsafe fn generator_opt(handle: *const rlt_generator) -> Option<GeneratorRef
     // SAFETY: as this function's own contract.
     unsafe { handle::borrow_opt(handle) }
 }
-

@@ -8,7 +8,7 @@ use super::handle;
 use crate::dispatch::*;
 use crate::generator::rlt_generator;
 use crate::tensor::{rlt_device, rlt_scalar, rlt_tensor};
-use rushlight_base::{DType, DimVec, Layout, MemoryFormat, Result, Scalar, bail, ensure};
+use rushlight_base::{DType, Layout, MemoryFormat, Result, Scalar, bail, ensure};
 use rushlight_tensor::dispatch::{Value, Values};
 use std::ffi::{CString, c_char};
 use std::ptr;
@@ -116,11 +116,7 @@ pub unsafe fn release(value: &mut rlt_value) {
     // SAFETY: as this function's own contract; each payload is what its tag says.
     unsafe {
         match value.tag {
-            RLT_VALUE_STRING => {
-                if !value.r#as.string.is_null() {
-                    drop(CString::from_raw(value.r#as.string.cast_mut()));
-                }
-            }
+            RLT_VALUE_STRING => drop(CString::from_raw(value.r#as.string.cast_mut())),
             RLT_VALUE_TENSOR => drop(handle::take(value.r#as.tensor)),
             RLT_VALUE_GENERATOR => drop(handle::take(value.r#as.generator)),
             RLT_VALUE_TENSOR_LIST => {
@@ -167,14 +163,9 @@ impl Lent {
         Lent(values.iter().map(lend).collect())
     }
 
-    /// The first of them.
-    pub fn as_ptr(&self) -> *const rlt_value {
-        self.0.as_ptr()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> i64 {
-        self.0.len() as i64
+    /// The first of them, and how many there are.
+    pub fn parts(&self) -> (*const rlt_value, i64) {
+        (self.0.as_ptr(), self.0.len() as i64)
     }
 }
 
@@ -197,14 +188,9 @@ impl Slots {
         Slots(vec![NONE; count])
     }
 
-    /// The first of them.
-    pub fn as_mut_ptr(&mut self) -> *mut rlt_value {
-        self.0.as_mut_ptr()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> i64 {
-        self.0.len() as i64
+    /// The first of them, and how many there are.
+    pub fn parts(&mut self) -> (*mut rlt_value, i64) {
+        (self.0.as_mut_ptr(), self.0.len() as i64)
     }
 
     /// What the callback put in.
@@ -233,11 +219,7 @@ impl Drop for Slots {
 /// `outs` is valid for writing `capacity` values.
 pub unsafe fn write_all(values: Values, outs: *mut rlt_value, capacity: i64) -> Result<i64> {
     let count = values.len();
-    ensure!(
-        count as i64 <= capacity,
-        Value,
-        "the operator returns {count} values, but outs_capacity is {capacity}"
-    );
+    ensure!(count as i64 <= capacity, Value, "the operator returns {count} values, but outs_capacity is {capacity}");
     for (index, value) in values.0.into_iter().enumerate() {
         // SAFETY: as this function's own contract.
         unsafe { outs.add(index).write(write(value)) }
@@ -248,6 +230,7 @@ pub unsafe fn write_all(values: Values, outs: *mut rlt_value, capacity: i64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rushlight_base::DimVec;
     use rushlight_tensor::Tensor;
 
     #[test]

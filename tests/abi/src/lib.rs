@@ -104,7 +104,8 @@ impl Interface {
                     let (name, value) = definition.split_once(' ').unwrap_or((definition, ""));
                     self.constants.insert(format!("RLT_{name}"), value.to_owned());
                 }
-                if trimmed.starts_with('#') || trimmed.is_empty() || trimmed.contains("extern \"C\"") || trimmed == "}" {
+                if trimmed.starts_with('#') || trimmed.is_empty() || trimmed.contains("extern \"C\"") || trimmed == "}"
+                {
                     continue;
                 }
             }
@@ -153,12 +154,7 @@ fn function(statement: &str, comment: &str) -> Option<Function> {
         "void" | "" => Vec::new(),
         list => split(list).iter().map(|text| parameter(text)).collect(),
     };
-    Some(Function {
-        name: returned.name,
-        returns: returned.ty,
-        parameters,
-        comment: comment.to_owned(),
-    })
+    Some(Function { name: returned.name, returns: returned.ty, parameters, comment: comment.to_owned() })
 }
 
 /// At the commas that are not inside of parentheses.

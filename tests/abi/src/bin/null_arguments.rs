@@ -59,7 +59,8 @@ fn program(functions: &[Function]) -> String {
 }
 
 fn is_pointer(parameter: &Parameter) -> bool {
-    parameter.ty.contains('*') || ["rlt_deleter", "rlt_tensor_hook", "rlt_op_callback", "rlt_record_callback"].contains(&&*parameter.ty)
+    parameter.ty.contains('*')
+        || ["rlt_deleter", "rlt_tensor_hook", "rlt_op_callback", "rlt_record_callback"].contains(&&*parameter.ty)
 }
 
 fn test(function: &Function, null: usize) -> String {
@@ -106,7 +107,15 @@ fn may_be_null(function: &Function, parameter: &str) -> bool {
 fn valid(function: &Function, parameter: &Parameter) -> String {
     let name = parameter.name.as_str();
     let value = match parameter.ty.as_str() {
-        "int64_t" if name.ends_with("_len") || matches!(name, "ndim" | "len" | "n_inputs" | "n_outputs" | "outs_capacity" | "n_args" | "n_kwargs") => "1",
+        "int64_t"
+            if name.ends_with("_len")
+                || matches!(
+                    name,
+                    "ndim" | "len" | "n_inputs" | "n_outputs" | "outs_capacity" | "n_args" | "n_kwargs"
+                ) =>
+        {
+            "1"
+        }
         "int64_t" if name == "nbytes" => "4",
         "int64_t" => "0",
         "uint64_t" => "1",
@@ -115,8 +124,12 @@ fn valid(function: &Function, parameter: &Parameter) -> String {
         "int32_t" => "0",
         "double" => "0.5",
         "const rlt_tensor *" => "tensor",
-        "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *" | "rlt_tensor_list *"
-        | "rlt_op *" | "rlt_value *" if function.returns == "void" => "NULL",
+        "rlt_tensor *" | "rlt_generator *" | "rlt_error *" | "rlt_node *" | "rlt_saved_tensor *"
+        | "rlt_tensor_list *" | "rlt_op *" | "rlt_value *"
+            if function.returns == "void" =>
+        {
+            "NULL"
+        }
         "const rlt_tensor *const *" => "tensors",
         "rlt_tensor **" => "&out_tensor",
         "rlt_tensor_list **" => "&out_list",
