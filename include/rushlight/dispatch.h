@@ -255,10 +255,9 @@ typedef int32_t (*rlt_op_callback)(void *ctx,
                                    int64_t n_outs);
 
 /**
- * Hears of an operator call: `call` is a text such as `add.Tensor([2, 3] float32, 1)`, `depth` is 0 for calls of
- * the program and grows for what a composite operator calls in turn.
+ * Hears of an operator call: `call` is a text such as `add.Tensor([2, 3] float32, 1)`, valid during the call.
  */
-typedef void (*rlt_record_callback)(void *ctx, const char *call, int64_t depth);
+typedef void (*rlt_record_callback)(void *ctx, const char *call);
 
 #ifdef __cplusplus
 extern "C" {
