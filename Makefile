@@ -1,0 +1,102 @@
+# Rushlight's commands. `make demo` and `make test` need nothing but a Debian or Ubuntu machine; `make help` lists the others.
+SHELL := /bin/sh
+export PATH := $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+# One target folder for everybody; CMake's cargo driver and Maven take the libraries from here.
+export CARGO_TARGET_DIR := $(CURDIR)/target
+
+PREFIX ?= /usr/local
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+JOBS ?= $(shell nproc)
+CMAKE_BUILD := build/cmake
+JAR := java/target/rushlight-$(VERSION).jar
+MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
+LIBRARY := target/release/librushlight.so
+
+.PHONY: help setup build cmake jar demo examples test test-rust test-native test-java test-install check opgen opgen-check notices \
+        notices-check valgrind bench size install clean
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+help: ## lists the commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+# ---- Building ----
+
+setup: ## installs, or names, what the other commands need
+	@cmake/setup.sh
+
+build: setup ## the native library: target/release/librushlight.{so,a}
+	cargo build --release --locked -p rushlight-capi
+
+cmake: build
+	@mkdir -p build
+	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Release >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+	cmake --build $(CMAKE_BUILD) -j $(JOBS)
+
+jar: build ## the Java library with the native one inside
+	$(MAVEN) -DskipTests package
+
+# ---- The two commands of the README ----
+
+demo: cmake jar ## trains on handwritten digits from C, C++ and Java and compares with PyTorch
+	@examples/digits/run.sh $(CMAKE_BUILD)/examples $(JAR) out/digits
+	@cargo run -q --locked -p rushlight-checks --bin demo-check -- tests/data/mlp_reference.json \
+	  out/digits/c/result.txt out/digits/cpp/result.txt out/digits/java/result.txt
+
+test: check test-rust test-native test-java examples demo test-install valgrind ## everything that must hold
+	@echo "make test: all passed"
+
+# ---- Parts of `make test` ----
+
+test-rust: setup
+	cargo test -q --locked --workspace
+
+test-native: cmake
+	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)
+
+test-java: build
+	$(MAVEN) verify
+
+examples: cmake jar ## runs the short examples
+	@examples/hello/run.sh $(CMAKE_BUILD)/examples $(JAR)
+
+test-install: ## installs into a folder and uses that as a stranger would
+	@$(MAKE) --no-print-directory install PREFIX=build/prefix >/dev/null
+	@tests/install/run.sh build/prefix build/install
+
+check: setup opgen-check notices-check ## formatting, lints, generated files
+	cargo fmt --all --check
+	cargo clippy -q --locked --workspace --all-targets -- -D warnings
+
+opgen: setup ## writes every generated file from core/schema
+	cargo run -q --locked -p opgen
+
+opgen-check: setup ## are the generated files fresh?
+	cargo run -q --locked -p opgen -- --check
+
+notices: setup ## writes THIRD_PARTY_NOTICES.md
+	cargo run -q --locked -p rushlight-checks --bin notices
+
+notices-check: setup
+	cargo run -q --locked -p rushlight-checks --bin notices -- --check
+
+valgrind: cmake ## the C demo program and the C tests under valgrind
+	valgrind -q --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
+
+# ---- Measuring ----
+
+bench: cmake ## overhead, start-up, memory, compile time
+	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
+
+size: setup ## stripped sizes: minimal, inference, full
+	@bench/size.sh
+
+# ---- Installing ----
+
+install: cmake jar ## headers, libraries, CMake and pkg-config files, jar below PREFIX
+	cmake --install $(CMAKE_BUILD) --prefix $(abspath $(PREFIX))
+	install -D -m 644 $(JAR) $(abspath $(PREFIX))/share/java/rushlight-$(VERSION).jar
+
+clean: ## removes everything that was built
+	cargo clean
+	rm -rf build out java/target

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Runs the short examples and compares what they print. Usage: run.sh BINARIES RUSHLIGHT.jar
+set -eu
+binaries=$1 jar=$2
+here=$(cd "$(dirname "$0")" && pwd)
+classes=$(mktemp -d)
+trap 'rm -rf "$classes"' EXIT
+javac -cp "$jar" -d "$classes" "$here/Hello.java"
+
+expect() { # name, expected, found
+  if [ "$2" = "$3" ]; then echo "$1: as expected"; else
+    printf '%s printed\n%s\ninstead of\n%s\n' "$1" "$3" "$2" >&2
+    exit 1
+  fi
+}
+# y = 2 a - 3 b + 1, printed as PyTorch prints it in C++.
+fitted=$(printf ' 2 -3\n[ CPUFloatType{1,2} ]\n 1\n[ CPUFloatType{1} ]')
+expect hello.c "2 4 6 " "$("$binaries/hello_c")"
+expect hello.cpp "$fitted" "$("$binaries/hello_cpp")"
+expect Hello.java "$fitted" "$(java -cp "$jar:$classes" Hello)"

@@ -1,0 +1,11 @@
+//! Checks of the project as a whole, beside the tests of its parts.
+//!
+//! `demo-check` compares what the digits programs print with each other and with PyTorch; `notices` writes (or checks)
+//! THIRD_PARTY_NOTICES.md. The tests here hold the code blocks of the documents against the example files.
+
+use std::path::PathBuf;
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
