@@ -32,11 +32,6 @@ impl<const N: usize> Plan<N> {
         plan
     }
 
-    /// The plan of operands that are all contiguous: one row.
-    pub fn flat(numel: i64) -> Plan<N> {
-        Plan { sizes: DimVec::from_slice(&[numel]), steps: smallvec::smallvec![[1; N]] }
-    }
-
     fn unordered(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
         let mut plan = Plan { sizes: DimVec::new(), steps: smallvec::SmallVec::new() };
         for dim in (0..sizes.len()).rev() {

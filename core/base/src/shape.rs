@@ -7,19 +7,38 @@ use std::fmt::Write;
 /// Sizes or strides of a tensor; no heap up to rank 6.
 pub type DimVec = SmallVec<[i64; 6]>;
 
+/// A copy of `dims`. Up to rank 6 it is one move of fixed length, where a copy of the slice would be a loop.
+#[inline]
+pub fn copy_dims(dims: &DimVec) -> DimVec {
+    if dims.spilled() {
+        return DimVec::from_slice(dims);
+    }
+    // SAFETY: a vector that is not spilled owns no memory, so that its bytes make a second, independent one.
+    unsafe { std::ptr::read(dims) }
+}
+
 /// Number of elements of a shape. Negative sizes and products beyond `i64` are errors.
+#[inline]
 pub fn numel(sizes: &[i64]) -> Result<i64> {
     let mut product = 1i64;
     for &size in sizes {
-        ensure!(size >= 0, Runtime, "Trying to create tensor with negative dimension {size}: {}", format_sizes(sizes));
-        product = product
-            .checked_mul(size)
-            .ok_or_else(|| err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes)))?;
+        match product.checked_mul(size) {
+            Some(next) if size >= 0 => product = next,
+            _ => return impossible_shape(sizes, size),
+        }
     }
     Ok(product)
 }
 
+#[cold]
+fn impossible_shape(sizes: &[i64], size: i64) -> Result<i64> {
+    let shape = format_sizes(sizes);
+    ensure!(size >= 0, Runtime, "Trying to create tensor with negative dimension {size}: {shape}");
+    Err(err!(Runtime, "Storage size calculation overflowed with sizes={shape}"))
+}
+
 /// Row-major strides; a size of 0 counts as 1, as in PyTorch.
+#[inline]
 pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
     let mut strides = DimVec::from_elem(1, sizes.len());
     let mut step = 1i64;

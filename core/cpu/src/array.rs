@@ -115,24 +115,57 @@ impl<'a> Array<'a> {
 
 /// `N` arrays walked over the shape of the first (the output); the others are broadcast to it.
 pub struct Loop<'a, const N: usize> {
-    plan: Plan<N>,
+    walk: Walk<N>,
     arrays: [Array<'a>; N],
+}
+
+/// How the arrays are walked. A plan is large; the usual flat walk does without one.
+enum Walk<const N: usize> {
+    /// All arrays are contiguous: one row of so many elements.
+    Flat(usize),
+    Planned(Box<Plan<N>>),
 }
 
 impl<'a, const N: usize> Loop<'a, N> {
     /// The walk over `arrays`. The shape rule has checked the shapes; here a mismatch is a bug.
+    #[inline]
     pub fn new(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes;
         if arrays.iter().all(|array| array.sizes == sizes && array.is_contiguous()) {
-            let numel = sizes.iter().product();
-            return Ok(Loop { plan: Plan::flat(numel), arrays });
+            return Ok(Loop { walk: Walk::Flat(arrays[0].numel()), arrays });
         }
+        Loop::planned(arrays)
+    }
+
+    fn planned(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
+        let sizes = arrays[0].sizes;
         let mut strides: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
         for (strides, array) in strides.iter_mut().zip(&arrays) {
             *strides = array.broadcast_strides(sizes)?;
         }
         let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
-        Ok(Loop { plan, arrays })
+        Ok(Loop { walk: Walk::Planned(Box::new(plan)), arrays })
+    }
+
+    fn row_len(&self) -> usize {
+        match &self.walk {
+            Walk::Flat(numel) => *numel,
+            Walk::Planned(plan) => plan.row_len(),
+        }
+    }
+
+    fn row_steps(&self) -> [isize; N] {
+        match &self.walk {
+            Walk::Flat(_) => [1; N],
+            Walk::Planned(plan) => plan.row_steps(),
+        }
+    }
+
+    fn rows(&self, row: &mut dyn FnMut([isize; N])) {
+        match &self.walk {
+            Walk::Flat(_) => row([0; N]),
+            Walk::Planned(plan) => plan.rows(row),
+        }
     }
 
     /// The dtype of operand `operand`.
@@ -149,8 +182,8 @@ impl Loop<'_, 1> {
     /// `out = f()` at every element, in memory order of the output.
     pub(crate) fn generate<R: Element>(&self, mut f: impl FnMut() -> R) {
         let out = self.at::<R>(0);
-        let (len, [step]) = (self.plan.row_len(), self.plan.row_steps());
-        self.plan.rows(&mut |[offset]| {
+        let (len, [step]) = (self.row_len(), self.row_steps());
+        self.rows(&mut |[offset]| {
             for i in 0..len as isize {
                 // SAFETY: the plan only visits indices within the array's sizes, which `Array::new` vouches for.
                 unsafe { out.offset(offset + i * step).write(f()) }
@@ -163,8 +196,8 @@ impl Loop<'_, 2> {
     /// `out = f(a)`, on the stored types.
     pub(crate) fn map_raw<R: Element, A: Element>(&self, f: impl Fn(A) -> R) {
         let (out, a) = (self.at::<R>(0), self.at::<A>(1));
-        let (len, steps) = (self.plan.row_len() as isize, self.plan.row_steps());
-        self.plan.rows(&mut |[o, x]| {
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[o, x]| {
             // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
             unsafe {
                 let (out, a) = (out.offset(o), a.offset(x));
@@ -191,9 +224,9 @@ impl Loop<'_, 3> {
     /// `out = f(a, b)`, computed in the wide types.
     pub(crate) fn map<R: Number, A: Number, B: Number>(&self, f: impl Fn(A::Wide, B::Wide) -> R::Wide) {
         let (out, a, b) = (self.at::<R>(0), self.at::<A>(1), self.at::<B>(2));
-        let (len, steps) = (self.plan.row_len() as isize, self.plan.row_steps());
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
         let f = |a: A, b: B| R::narrow(f(a.widen(), b.widen()));
-        self.plan.rows(&mut |[o, x, y]| {
+        self.rows(&mut |[o, x, y]| {
             // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
             unsafe {
                 let (out, a, b) = (out.offset(o), a.offset(x), b.offset(y));
@@ -221,8 +254,8 @@ impl Loop<'_, 4> {
     /// `out = f(a, b, c)`, on the stored types.
     pub(crate) fn map_raw<R: Element, A: Element, B: Element, C: Element>(&self, f: impl Fn(A, B, C) -> R) {
         let (out, a, b, c) = (self.at::<R>(0), self.at::<A>(1), self.at::<B>(2), self.at::<C>(3));
-        let (len, steps) = (self.plan.row_len() as isize, self.plan.row_steps());
-        self.plan.rows(&mut |[o, x, y, z]| {
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[o, x, y, z]| {
             // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
             unsafe {
                 let (out, a, b, c) = (out.offset(o), a.offset(x), b.offset(y), c.offset(z));
@@ -245,8 +278,8 @@ impl Loop<'_, 2> {
     /// `out = f(a)` in memory order of the output, for functions with a state.
     pub(crate) fn transform<R: Element, A: Element>(&self, mut f: impl FnMut(A) -> R) {
         let (out, a) = (self.at::<R>(0), self.at::<A>(1));
-        let (len, steps) = (self.plan.row_len() as isize, self.plan.row_steps());
-        self.plan.rows(&mut |[o, x]| {
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[o, x]| {
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
                 unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
@@ -257,8 +290,8 @@ impl Loop<'_, 2> {
     /// Calls `f` with every pair of elements.
     pub(crate) fn visit<A: Element, B: Element>(&self, mut f: impl FnMut(A, B)) {
         let (a, b) = (self.at::<A>(0), self.at::<B>(1));
-        let (len, steps) = (self.plan.row_len() as isize, self.plan.row_steps());
-        self.plan.rows(&mut |[x, y]| {
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[x, y]| {
             for i in 0..len {
                 // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
                 unsafe { f(a.offset(x + i * steps[0]).read(), b.offset(y + i * steps[1]).read()) }

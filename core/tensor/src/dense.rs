@@ -4,8 +4,8 @@
 //! the tensor again, so metadata that another thread changes meanwhile cannot lead them to invalid memory.
 
 use rushlight_base::{
-    DType, Device, DeviceType, DimVec, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes,
-    numel,
+    DType, Device, DeviceType, DimVec, MemoryFormat, Result, Storage, contiguous_strides, copy_dims, ensure, err,
+    format_sizes, numel,
 };
 
 /// Sizes, strides and offset (in elements): how a tensor looks at its storage.
@@ -22,12 +22,8 @@ pub struct Geometry {
 impl Clone for Geometry {
     #[inline]
     fn clone(&self) -> Geometry {
-        // `from_slice` copies memory; SmallVec's own clone goes element by element.
-        Geometry {
-            sizes: DimVec::from_slice(&self.sizes),
-            strides: DimVec::from_slice(&self.strides),
-            offset: self.offset,
-        }
+        // SmallVec's own clone goes element by element.
+        Geometry { sizes: copy_dims(&self.sizes), strides: copy_dims(&self.strides), offset: self.offset }
     }
 }
 

@@ -70,6 +70,7 @@ pub(super) enum Operand<'a> {
 
 impl<'a> Operand<'a> {
     /// `dense` in `dtype`.
+    #[inline]
     pub(super) fn cast(dense: &'a Dense, dtype: DType) -> Result<Operand<'a>> {
         if dense.dtype == dtype {
             return Ok(Operand::Borrowed(dense));
@@ -80,6 +81,7 @@ impl<'a> Operand<'a> {
         Ok(Operand::Owned(cast(dense, dtype)?))
     }
 
+    #[inline]
     pub(super) fn array(&self) -> Array<'_> {
         match self {
             Operand::Borrowed(dense) => array(dense),
