@@ -344,7 +344,7 @@ pub(crate) unsafe fn over_memory(
     let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(dtype.size()));
     let bytes = bytes.ok_or_else(|| err!(Value, "{} elements of {dtype} do not fit into memory", count))?;
     // SAFETY: as this function's own contract; all elements lie inside of `bytes`.
-    let storage = unsafe { Storage::foreign(data, bytes, free) };
+    let storage = unsafe { Storage::foreign(data, bytes, free)? };
     let geometry = Geometry { sizes: DimVec::from_slice(sizes), strides, offset: 0 };
     Ok(Tensor::from_dense(Dense { storage, geometry, dtype, device: Device::CPU, wrapped: false }))
 }

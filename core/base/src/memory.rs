@@ -4,7 +4,7 @@
 //! `OutOfMemory`, never an abort.
 
 use crate::hooks::Slot;
-use crate::{Result, err};
+use crate::{Error, Result, err};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -64,6 +64,7 @@ pub(crate) fn shutdown() {
 /// An owned block of aligned memory.
 pub(crate) struct Block {
     start: NonNull<u8>,
+    /// Bytes that count as tensor memory; for the embedder's allocator, all of them.
     size: usize,
     source: Source,
 }
@@ -89,6 +90,37 @@ impl Block {
     }
 }
 
+/// Does the embedder provide the memory?
+#[inline]
+pub(crate) fn is_hooked() -> bool {
+    HOOKS.get().is_some()
+}
+
+/// `header` bytes and `size` bytes behind them from our own allocator, aligned to [`ALIGNMENT`]. Only `size` is
+/// counted as tensor memory.
+#[inline]
+pub(crate) fn allocate_behind(header: usize, size: usize) -> Result<Block> {
+    let block = size.checked_add(header).and_then(|total| allocate_own(total, size));
+    let block = block.ok_or_else(|| out_of_memory(size))?;
+    count(size);
+    Ok(block)
+}
+
+#[cold]
+fn out_of_memory(size: usize) -> Error {
+    err!(OutOfMemory, "not enough memory: the allocator could not provide {size} bytes")
+}
+
+#[inline]
+fn count(size: usize) {
+    if size > 0 {
+        let allocated = ALLOCATED.fetch_add(size as i64, Ordering::Relaxed) + size as i64;
+        if allocated > PEAK.load(Ordering::Relaxed) {
+            PEAK.fetch_max(allocated, Ordering::Relaxed);
+        }
+    }
+}
+
 /// `size` bytes aligned to [`ALIGNMENT`]. The bytes are not initialised.
 pub(crate) fn allocate(size: usize) -> Result<Block> {
     if size == 0 {
@@ -96,26 +128,24 @@ pub(crate) fn allocate(size: usize) -> Result<Block> {
         return Ok(Block { start, size, source: Source::Empty });
     }
     let block = match HOOKS.get() {
-        None => allocate_own(size),
+        None => allocate_own(size, size),
         Some(hooks) => allocate_hooked(*hooks, size),
     };
-    let block =
-        block.ok_or_else(|| err!(OutOfMemory, "not enough memory: the allocator could not provide {size} bytes"))?;
-    let allocated = ALLOCATED.fetch_add(size as i64, Ordering::Relaxed) + size as i64;
-    if allocated > PEAK.load(Ordering::Relaxed) {
-        PEAK.fetch_max(allocated, Ordering::Relaxed);
-    }
+    let block = block.ok_or_else(|| out_of_memory(size))?;
+    count(size);
     Ok(block)
 }
 
-fn allocate_own(size: usize) -> Option<Block> {
+/// A block of `size` bytes, of which `counted` are tensor memory.
+#[inline]
+fn allocate_own(size: usize, counted: usize) -> Option<Block> {
     let padded = size.checked_add(ALIGNMENT).filter(|padded| *padded <= isize::MAX as usize)?;
     // SAFETY: malloc may be called with any size.
     let base = NonNull::new(unsafe { libc::malloc(padded) })?;
     let offset = base.as_ptr().cast::<u8>().align_offset(ALIGNMENT);
     // SAFETY: the block has ALIGNMENT bytes more than asked for, and the offset is less than that.
     let start = unsafe { base.cast::<u8>().add(offset) };
-    Some(Block { start, size, source: Source::Malloc(base) })
+    Some(Block { start, size: counted, source: Source::Malloc(base) })
 }
 
 fn allocate_hooked(hooks: AllocatorHooks, size: usize) -> Option<Block> {
@@ -135,6 +165,8 @@ impl Drop for Block {
                 (hooks.deallocate)(hooks.context, self.start.as_ptr().cast(), self.size, ALIGNMENT);
             },
         }
-        ALLOCATED.fetch_sub(self.size as i64, Ordering::Relaxed);
+        if self.size > 0 {
+            ALLOCATED.fetch_sub(self.size as i64, Ordering::Relaxed);
+        }
     }
 }

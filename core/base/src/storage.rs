@@ -3,28 +3,35 @@
 use crate::memory::{self, Block};
 use crate::{Device, Result};
 use std::ffi::c_void;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 
 /// A reference-counted block of bytes. Views share it.
-#[derive(Clone)]
-pub struct Storage(Arc<Inner>);
+pub struct Storage(NonNull<Inner>);
 
+/// The header of a storage. Our own memory follows right behind it, in the same block: one allocation per tensor
+/// less, which small operators notice.
 struct Inner {
+    users: AtomicUsize,
+    version: AtomicU32,
+    device: Device,
     data: *mut u8,
     bytes: usize,
-    device: Device,
-    version: AtomicU32,
-    /// Kept for its `Drop` alone.
+    /// Kept for its `Drop`, as is the block that holds this header.
     _owner: Owner,
+    _block: Block,
 }
 
-#[allow(dead_code, reason = "the owners are kept for their Drop")]
+/// Who owns the bytes.
 enum Owner {
+    /// They stand behind the header.
+    Header,
     /// Shape without data: the meta device.
     Nothing,
-    Allocator(Block),
-    Foreign(Foreign),
+    /// The embedder's allocator.
+    Allocator(#[allow(dead_code, reason = "kept for its Drop")] Block),
+    /// Somebody else.
+    Foreign(#[allow(dead_code, reason = "kept for its Drop")] Foreign),
 }
 
 /// Memory that somebody else owns, and how to tell them that it is no longer used.
@@ -41,26 +48,58 @@ impl Drop for Foreign {
     }
 }
 
-// SAFETY: the pointer is only handed out; kernels that write through it follow the rules of the tensors
-// that share the storage (racing writes may give wrong values, never freed memory). The version is atomic,
-// and a foreign deleter is required to be Send + Sync.
-unsafe impl Send for Inner {}
+/// Bytes from the start of the header's block to the data behind it: keeps the data aligned.
+const HEADER: usize = size_of::<Inner>().next_multiple_of(memory::ALIGNMENT);
+
+// SAFETY: the pointer to the bytes is only handed out; kernels that write through it follow the rules of the
+// tensors that share the storage (racing writes may give wrong values, never freed memory). Count and version are
+// atomic, the rest never changes, and a foreign deleter is required to be Send + Sync.
+unsafe impl Send for Storage {}
 // SAFETY: as above.
-unsafe impl Sync for Inner {}
+unsafe impl Sync for Storage {}
+
+impl Clone for Storage {
+    #[inline]
+    fn clone(&self) -> Storage {
+        // A new reference is made from one that is there: no order is needed. The count cannot overflow: each
+        // reference takes memory of its own.
+        self.inner().users.fetch_add(1, Ordering::Relaxed);
+        Storage(self.0)
+    }
+}
+
+impl Drop for Storage {
+    #[inline]
+    fn drop(&mut self) {
+        if self.inner().users.fetch_sub(1, Ordering::Release) == 1 {
+            // Everything that other users did with the bytes happened before they are freed.
+            fence(Ordering::Acquire);
+            // SAFETY: this was the last reference.
+            unsafe { Storage::free(self.0) };
+        }
+    }
+}
 
 impl Storage {
     /// `bytes` bytes of uninitialised host memory.
+    #[inline]
     pub fn allocate(bytes: usize) -> Result<Storage> {
-        let block = memory::allocate(bytes)?;
-        Ok(Storage::new(block.start(), bytes, Device::CPU, Owner::Allocator(block)))
+        if memory::is_hooked() {
+            let block = memory::allocate(bytes)?;
+            return Storage::new(block.start(), bytes, Device::CPU, Owner::Allocator(block));
+        }
+        let block = memory::allocate_behind(HEADER, bytes)?;
+        let data = block.start().wrapping_add(HEADER);
+        Ok(Storage::in_block(block, data, bytes, Device::CPU, Owner::Header))
     }
 
     /// A storage that has a size but no data, for the meta device.
-    pub fn meta(bytes: usize) -> Storage {
+    pub fn meta(bytes: usize) -> Result<Storage> {
         Storage::new(std::ptr::null_mut(), bytes, Device::META, Owner::Nothing)
     }
 
-    /// Memory owned by the caller. `deleter` is called once, with `data`, when nothing uses it any more.
+    /// Memory owned by the caller. `deleter` is called once, with `data`, when nothing uses it any more (also if
+    /// this function fails).
     ///
     /// # Safety
     /// `data` must point to `bytes` readable and writable bytes that stay valid until the deleter is called
@@ -69,57 +108,81 @@ impl Storage {
         data: *mut c_void,
         bytes: usize,
         deleter: Option<Box<dyn FnOnce(*mut c_void) + Send + Sync>>,
-    ) -> Storage {
+    ) -> Result<Storage> {
         Storage::new(data.cast(), bytes, Device::CPU, Owner::Foreign(Foreign { deleter, data }))
     }
 
-    fn new(data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Storage {
-        Storage(Arc::new(Inner { data, bytes, device, version: AtomicU32::new(0), _owner: owner }))
+    fn new(data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Result<Storage> {
+        Ok(Storage::in_block(memory::allocate_behind(HEADER, 0)?, data, bytes, device, owner))
+    }
+
+    #[inline]
+    fn in_block(block: Block, data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Storage {
+        let header = block.start().cast::<Inner>();
+        let (users, version) = (AtomicUsize::new(1), AtomicU32::new(0));
+        // SAFETY: the block is aligned and has room for the header at its start; nobody else has it.
+        unsafe {
+            header.write(Inner { users, version, device, data, bytes, _owner: owner, _block: block });
+            Storage(NonNull::new_unchecked(header))
+        }
+    }
+
+    /// # Safety
+    /// `header` came from `in_block` and is not used again.
+    unsafe fn free(header: NonNull<Inner>) {
+        // SAFETY: the header is moved out before the block that holds it, which it owns, is dropped.
+        drop(unsafe { header.as_ptr().read() });
+    }
+
+    #[inline]
+    fn inner(&self) -> &Inner {
+        // SAFETY: the header lives as long as there is a reference to it.
+        unsafe { self.0.as_ref() }
     }
 
     /// Start of the bytes; null for the meta device.
     #[inline]
     pub fn data(&self) -> *mut u8 {
-        self.0.data
+        self.inner().data
     }
 
     /// Number of bytes.
     pub fn bytes(&self) -> usize {
-        self.0.bytes
+        self.inner().bytes
     }
 
     /// Where the bytes live.
     pub fn device(&self) -> Device {
-        self.0.device
+        self.inner().device
     }
 
     /// How often tensors over this storage were written in place.
     #[inline]
     pub fn version(&self) -> u32 {
-        self.0.version.load(Ordering::Relaxed)
+        self.inner().version.load(Ordering::Relaxed)
     }
 
     /// Record a write in place.
     #[inline]
     pub fn bump_version(&self) {
-        self.0.version.fetch_add(1, Ordering::Relaxed);
+        self.inner().version.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Are these the same bytes?
     pub fn is(&self, other: &Storage) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        self.0 == other.0
     }
 
     /// How many tensors (and snapshots) share the bytes.
     pub fn use_count(&self) -> usize {
-        Arc::strong_count(&self.0)
+        self.inner().users.load(Ordering::Relaxed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::Arc;
 
     #[test]
     fn memory_is_aligned_even_for_odd_sizes() {
@@ -144,7 +207,7 @@ mod tests {
             counter.fetch_add(1, Ordering::Relaxed);
         });
         // SAFETY: the array outlives the storage.
-        let storage = unsafe { Storage::foreign(bytes.as_mut_ptr().cast(), 4, Some(deleter)) };
+        let storage = unsafe { Storage::foreign(bytes.as_mut_ptr().cast(), 4, Some(deleter)) }.unwrap();
         let other = storage.clone();
         drop(storage);
         assert_eq!(calls.load(Ordering::Relaxed), 0);

@@ -285,7 +285,7 @@ impl Spec {
         })?;
         let storage = match self.device.kind {
             DeviceType::Cpu => Storage::allocate(bytes)?,
-            DeviceType::Meta => Storage::meta(bytes),
+            DeviceType::Meta => Storage::meta(bytes)?,
             DeviceType::Cuda => return Err(no_cuda_memory(self.device)),
         };
         let strides = self.strides.unwrap_or_else(|| contiguous_strides(&self.sizes));

@@ -11,6 +11,7 @@ mod generator;
 mod keys;
 pub mod ops;
 mod options;
+mod spin;
 mod tensor;
 
 pub use dense::{Dense, Geometry, Spec};

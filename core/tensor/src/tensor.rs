@@ -8,13 +8,14 @@ use crate::autograd::AutogradMeta;
 use crate::dense::{Dense, Geometry, Spec};
 use crate::keys::KeySet;
 use crate::options::Options;
+use crate::spin::{SpinGuard, SpinLock};
 use rushlight_base::{
     DType, Device, DeviceType, DimVec, Element, MemoryFormat, Result, Scalar, Storage, ensure, format_sizes, numel,
 };
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A reference to a tensor. Clones refer to the same tensor.
 #[derive(Clone)]
@@ -24,7 +25,7 @@ pub struct Tensor(Arc<TensorImpl>);
 /// What a tensor is. Opaque outside of this crate: the C handle `rlt_tensor` points to it.
 pub struct TensorImpl {
     keys: AtomicU64,
-    body: RwLock<Dense>,
+    body: SpinLock<Dense>,
     /// The tensor's own version counter, where it does not share its storage's (after `set_data`).
     version: OnceLock<Arc<AtomicU32>>,
     autograd: OnceLock<Box<AutogradMeta>>,
@@ -37,7 +38,7 @@ impl Tensor {
         let keys = keys_of(&dense);
         Tensor(Arc::new(TensorImpl {
             keys: AtomicU64::new(keys.bits()),
-            body: RwLock::new(dense),
+            body: SpinLock::new(dense),
             version: OnceLock::new(),
             autograd: OnceLock::new(),
         }))
@@ -128,21 +129,22 @@ impl Tensor {
         Ok(self.read().clone())
     }
 
+    /// The body, locked. It is held for one look, never across a call that asks the tensor again.
     #[inline]
-    fn read(&self) -> RwLockReadGuard<'_, Dense> {
-        self.0.body.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> SpinGuard<'_, Dense> {
+        self.0.body.lock()
     }
 
     /// Change the geometry in place (`transpose_`, `squeeze_`, ...).
     pub fn set_geometry(&self, geometry: Geometry) -> Result<()> {
-        self.0.body.write().unwrap_or_else(PoisonError::into_inner).geometry = geometry;
+        self.0.body.lock().geometry = geometry;
         Ok(())
     }
 
     /// Take over another body, keeping identity and autograd metadata (`set_data`, `resize_`, out= forms).
     pub(crate) fn replace_body(&self, dense: Dense) {
         let keys = self.keys() & !(KeySet::META | KeySet::CUDA | KeySet::WRAPPED) | keys_of(&dense);
-        let before = std::mem::replace(&mut *self.0.body.write().unwrap_or_else(PoisonError::into_inner), dense);
+        let before = std::mem::replace(&mut *self.0.body.lock(), dense);
         self.0.keys.store(keys.bits(), Ordering::Relaxed);
         // The old storage may run a foreign deleter: not under the lock.
         drop(before);
@@ -253,7 +255,7 @@ impl Tensor {
     /// Say that this 0-dim tensor stands for a number.
     pub fn set_wrapped_number(&self, wrapped: bool) -> Result<()> {
         ensure!(self.ndim() == 0, Runtime, "only a 0-dim tensor can be a wrapped number, got {} dims", self.ndim());
-        self.0.body.write().unwrap_or_else(PoisonError::into_inner).wrapped = wrapped;
+        self.0.body.lock().wrapped = wrapped;
         if wrapped {
             self.add_keys(KeySet::WRAPPED)
         } else {
@@ -361,7 +363,11 @@ impl WeakTensor {
 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Tensor({} {})", self.read().describe(), self.device())
+        let (text, device) = {
+            let body = self.read();
+            (body.describe(), body.device)
+        };
+        write!(f, "Tensor({text} {device})")
     }
 }
 

@@ -7,6 +7,7 @@ use rushlight_base::{DType, DimVec, Result, Scalar, format_sizes};
 use rushlight_cpu::{Array, Loop, convert, fill};
 
 /// The memory of `dense`.
+#[inline]
 pub(super) fn array(dense: &Dense) -> Array<'_> {
     array_as(dense, dense.sizes(), dense.strides())
 }

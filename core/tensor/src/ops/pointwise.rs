@@ -11,7 +11,11 @@ fn unary(out: &Dense, a: &Dense, kernel: impl FnOnce(&Loop<2>) -> Result<()>) ->
     kernel(&Loop::new([array(out), a.array()])?)
 }
 
+#[inline]
 fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
+    if a.dtype == out.dtype && b.dtype == out.dtype {
+        return kernel(&Loop::new([array(out), array(a), array(b)])?);
+    }
     let (a, b) = (Operand::cast(a, out.dtype)?, Operand::cast(b, out.dtype)?);
     kernel(&Loop::new([array(out), a.array(), b.array()])?)
 }
