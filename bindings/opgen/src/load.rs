@@ -1,6 +1,7 @@
 //! Reads `core/schema/ops/*.toml` into the model, and refuses whatever a generator could misunderstand.
 //! Every problem names its file and operator; all problems are reported at once.
 
+use crate::features;
 use crate::formula;
 use crate::model::{
     Autocast, Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Op, Overlap,
@@ -21,6 +22,9 @@ pub const FOLDER: &str = "core/schema/ops";
 struct RawFamily {
     family: String,
     doc: String,
+    required: Option<String>,
+    #[serde(default)]
+    needs: Vec<String>,
     #[serde(default)]
     op: Vec<RawOp>,
 }
@@ -88,6 +92,7 @@ pub fn load(root: &Path) -> Result<Vec<Family>, Vec<String>> {
         }
     }
     problems.extend(finish(&mut families));
+    problems.extend(features::check(root, &families));
     if problems.is_empty() { Ok(families) } else { Err(problems) }
 }
 
@@ -133,7 +138,7 @@ pub fn family(source: &str, text: &str) -> Result<Family, Vec<String>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Family { name: raw.family, doc: raw.doc, source: source.into(), ops })
+    Ok(Family { name: raw.family, doc: raw.doc, source: source.into(), required: raw.required, needs: raw.needs, ops })
 }
 
 fn op(raw: RawOp) -> Result<Op, Vec<String>> {

@@ -4,6 +4,7 @@
 mod emit;
 mod example;
 mod face;
+mod features;
 mod formula;
 mod load;
 mod model;

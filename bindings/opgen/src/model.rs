@@ -13,6 +13,10 @@ pub struct Family {
     pub doc: String,
     /// `core/schema/ops/pointwise.toml`, as the first line of generated files names it.
     pub source: String,
+    /// Why every build contains the code of this family (its feature then cuts only the operator table and the faces).
+    pub required: Option<String>,
+    /// Optional families whose operators this one calls.
+    pub needs: Vec<String>,
     /// In the order of the file.
     pub ops: Vec<Op>,
 }
@@ -243,6 +247,13 @@ pub enum Returns {
     Tensors(usize),
     /// A list of tensors.
     TensorList,
+}
+
+impl Family {
+    /// The cargo feature: `op-pointwise`.
+    pub fn feature(&self) -> String {
+        format!("op-{}", self.name)
+    }
 }
 
 impl Op {

@@ -23,18 +23,17 @@ pub fn emit(families: &[Family]) -> Vec<OutFile> {
         let own: Vec<String> = family.ops.iter().filter(|op| is_method(op)).map(method).collect();
         if !own.is_empty() {
             methods.push_str(&format!(
-                "/// Operators of the family `{0}`.\n#[cfg(feature = \"op-{0}\")]\nimpl Expr {{\n{1}}}\n\n",
+                "/// Operators of the family `{}`.\n{}impl Expr {{\n{}}}\n\n",
                 family.name,
+                super::rust_ops::condition(family),
                 own.join("\n")
             ));
         }
     }
     let code = super::rust_ops::text::without_texts(&methods);
     text.push_str("\nuse super::Expr;\n");
-    for (name, path) in [("Generator", "crate"), ("Options", "crate")] {
-        if super::rust_ops::text::mentions(&code, name) {
-            text.push_str(&format!("use {path}::{name};\n"));
-        }
+    if super::rust_ops::text::mentions(&code, "Options") {
+        text.push_str("use crate::Options;\n");
     }
     text.push_str("use crate::ops;\n");
     let base: Vec<&str> = ["DType", "Device", "MemoryFormat", "Scalar"]
@@ -88,6 +87,8 @@ fn parameter_of(parameter: &Parameter) -> (String, String) {
         Kind::Tensor => ("impl Into<Expr>".into(), format!("{name}.into().tensor()?")),
         Kind::TensorOptional => ("Option<&Expr>".into(), format!("{name}.map(Expr::tensor).transpose()?")),
         Kind::Scalar => ("impl Into<Scalar>".into(), format!("{name}.into()")),
+        // Only optional families use it: an import would be unused without them.
+        Kind::GeneratorOptional => ("Option<&crate::Generator>".into(), name),
         kind => (kind.spelling().rust.to_string(), name),
     }
 }

@@ -32,6 +32,14 @@ pub fn emit(families: &[Family]) -> Vec<OutFile> {
     files
 }
 
+/// The condition under which a build contains a family's code.
+pub fn condition(family: &Family) -> String {
+    match family.required {
+        Some(_) => String::new(),
+        None => format!("#[cfg(feature = \"{}\")]\n", family.feature()),
+    }
+}
+
 /// The operators of a family by the module that holds them, in the order of the file.
 fn modules(family: &Family) -> Vec<(String, Vec<&Op>)> {
     let mut modules: Vec<(String, Vec<&Op>)> = Vec::new();
@@ -52,14 +60,17 @@ fn forms<'a>(ops: &'a [&'a Op]) -> impl Iterator<Item = (&'a Op, &'a Form)> {
 
 fn root(families: &[Family]) -> OutFile {
     let mut text = format!("// {}\n", header(&format!("{}/*.toml", crate::load::FOLDER)));
-    text.push_str("//! The operators, family by family: each is a cargo feature (`op-<family>`).\n\n");
+    let role = "The operators, family by family. Each family is a cargo feature (`op-<family>`) that cuts the operator \
+                table; the code of those that autograd is written in is in every build.";
+    text.push_str(&comment("//!", role, 0));
+    text.push('\n');
     text.push_str("use crate::dispatch::OpDef;\n\n");
     for family in families {
-        text.push_str(&format!("#[cfg(feature = \"op-{0}\")]\nmod {0};\n", family.name));
+        text.push_str(&format!("{}mod {};\n", condition(family), family.name));
     }
     text.push('\n');
     for family in families {
-        text.push_str(&format!("#[cfg(feature = \"op-{0}\")]\npub use {0}::*;\n", family.name));
+        text.push_str(&format!("{}pub use {}::*;\n", condition(family), family.name));
     }
     text.push_str("\n/// The operator table of this build.\npub static FAMILIES: &[&[&OpDef]] = &[\n");
     for family in families {

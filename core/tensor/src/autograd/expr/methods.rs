@@ -3,13 +3,11 @@
 //! among the arguments is the error of the result.
 
 use super::Expr;
-use crate::Generator;
 use crate::Options;
 use crate::ops;
 use rushlight_base::{DType, Device, MemoryFormat, Scalar};
 
 /// Operators of the family `comparison`.
-#[cfg(feature = "op-comparison")]
 impl Expr {
     /// `eq.Tensor`
     pub fn eq_tensor(&self, other: impl Into<Expr>) -> Expr {
@@ -88,7 +86,6 @@ impl Expr {
 }
 
 /// Operators of the family `copy`.
-#[cfg(feature = "op-copy")]
 impl Expr {
     /// `contiguous`
     pub fn contiguous(&self, memory_format: MemoryFormat) -> Expr {
@@ -141,7 +138,6 @@ impl Expr {
 }
 
 /// Operators of the family `creation`.
-#[cfg(feature = "op-creation")]
 impl Expr {
     /// `empty_like`
     pub fn empty_like(&self, options: Options, memory_format: Option<MemoryFormat>) -> Expr {
@@ -185,7 +181,6 @@ impl Expr {
 }
 
 /// Operators of the family `indexing`.
-#[cfg(feature = "op-indexing")]
 impl Expr {
     /// `index_select`
     pub fn index_select(&self, dim: i64, index: impl Into<Expr>) -> Expr {
@@ -389,7 +384,6 @@ impl Expr {
 }
 
 /// Operators of the family `pointwise`.
-#[cfg(feature = "op-pointwise")]
 impl Expr {
     /// `add.Tensor`
     pub fn add_tensor(&self, other: impl Into<Expr>, alpha: impl Into<Scalar>) -> Expr {
@@ -573,18 +567,17 @@ impl Expr {
     }
 
     /// `bernoulli`
-    pub fn bernoulli(&self, generator: Option<&Generator>) -> Expr {
+    pub fn bernoulli(&self, generator: Option<&crate::Generator>) -> Expr {
         Expr::of(|| ops::bernoulli(self.tensor()?, generator))
     }
 
     /// `bernoulli.p`
-    pub fn bernoulli_p(&self, p: f64, generator: Option<&Generator>) -> Expr {
+    pub fn bernoulli_p(&self, p: f64, generator: Option<&crate::Generator>) -> Expr {
         Expr::of(|| ops::bernoulli_p(self.tensor()?, p, generator))
     }
 }
 
 /// Operators of the family `reduction`.
-#[cfg(feature = "op-reduction")]
 impl Expr {
     /// `sum`
     pub fn sum(&self, dtype: Option<DType>) -> Expr {
@@ -636,7 +629,6 @@ impl Expr {
 }
 
 /// Operators of the family `view`.
-#[cfg(feature = "op-view")]
 impl Expr {
     /// `view`
     pub fn view(&self, size: &[i64]) -> Expr {

@@ -14,6 +14,7 @@ mod pointwise;
 mod promotion;
 mod reduction;
 
+#[cfg(feature = "op-linalg")]
 pub(super) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 pub use creation::*;
