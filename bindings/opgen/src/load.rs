@@ -196,6 +196,25 @@ fn check_types(signature: &Signature, problems: &mut Vec<String>) {
     for (index, argument) in signature.arguments.iter().enumerate() {
         let options =
             index >= 1 && (1..4).any(|back| index >= back && is_options_tail(&signature.arguments[index - back..]));
+        // What the generated Rust calls its own values.
+        const TAKEN: [&str; 13] = [
+            "tensor",
+            "place",
+            "spec",
+            "base",
+            "geometry",
+            "result",
+            "keys",
+            "edges",
+            "node",
+            "recording",
+            "gradients",
+            "call",
+            "args",
+        ];
+        if TAKEN.contains(&argument.name.as_str()) {
+            problems.push(format!("the argument name `{}` is taken by the generated code", argument.name));
+        }
         if !options && Kind::of(&argument.ty).is_none() && argument.name != "pin_memory" {
             problems.push(format!("no face has a type for `{argument}`"));
         }

@@ -5,6 +5,7 @@ use crate::model::Family;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs the emitters and formats what is Rust.
 pub fn generate(root: &Path, emitters: &[Emitter], families: &[Family]) -> Result<Vec<OutFile>, String> {
@@ -74,7 +75,9 @@ fn leftovers(root: &Path, emitters: &[Emitter], files: &[OutFile]) -> Result<Vec
 
 /// Formats the Rust files in a scratch folder, with the repository's settings.
 fn format_rust(root: &Path, files: &mut [OutFile]) -> Result<(), String> {
-    let scratch = std::env::temp_dir().join(format!("opgen-{}", std::process::id()));
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    let scratch = std::env::temp_dir().join(format!("opgen-{}-{run}", std::process::id()));
     let result = format_in(root, &scratch, files);
     // The scratch folder is ours alone; that it is gone or cannot go changes no result.
     let _ = std::fs::remove_dir_all(&scratch);
