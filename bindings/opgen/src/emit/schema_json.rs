@@ -55,6 +55,8 @@ fn family_object(family: &Family) -> String {
             let _ = writeln!(text, "          \"autocast\": {},", quoted(op.autocast.name()));
             let _ = writeln!(text, "          \"batching\": {},", quoted(op.batching.name()));
             let _ = writeln!(text, "          \"overlap\": {},", quoted(op.overlap.name()));
+            let _ = writeln!(text, "          \"devices\": {},", quoted(op.devices.name()));
+            let _ = writeln!(text, "          \"overlap\": {},", quoted(op.overlap.name()));
             let _ = writeln!(text, "          \"internal\": {},", op.internal);
             let _ = writeln!(text, "          \"nondeterministic\": {},", op.nondeterministic);
             let _ = writeln!(text, "          \"since\": {},", quoted(&op.since));

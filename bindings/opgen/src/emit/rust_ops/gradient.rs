@@ -117,7 +117,7 @@ impl Plan {
                 let slot = self.slot(op, input, |list| format!("{list}.len()"));
                 parts.push(if self.is_list(input) {
                     let list = names::rust_identifier(input);
-                    format!("edges.needs_any({slot}..{slot} + {list}.len())")
+                    format!("edges.needs_any({})", range(&slot, &format!("{list}.len()")))
                 } else {
                     format!("edges.needs({slot})")
                 });
@@ -181,7 +181,9 @@ fn gradient(op: &Op, plan: &Plan, index: usize, formula: &Formula) -> String {
         .inputs
         .iter()
         .map(|input| match plan.is_list(input) {
-            true => format!("call.needs_any({start}..{start} + self.{}_len)", names::rust_identifier(input)),
+            true => {
+                format!("call.needs_any({})", range(&start, &format!("self.{}_len", names::rust_identifier(input))))
+            }
             false => format!("call.needs({})", slot(input)),
         })
         .collect();
@@ -216,6 +218,11 @@ fn gradient(op: &Op, plan: &Plan, index: usize, formula: &Formula) -> String {
     });
     text.push_str("}\n");
     text
+}
+
+/// The slots of a list.
+fn range(start: &str, length: &str) -> String {
+    if start == "0" { format!("0..{length}") } else { format!("{start}..{start} + {length}") }
 }
 
 /// A joint formula gives an array, whose elements go to slots that need not be neighbours.

@@ -85,6 +85,10 @@ fn family_module(family: &Family, modules: &[(String, Vec<&Op>)]) -> OutFile {
     text.push_str(&comment("//!", &family.doc, 0));
     text.push_str("\nuse crate::dispatch::OpDef;\n\n");
     for (module, _) in modules {
+        if *module == family.name {
+            let reason = "the operator and its family have one name";
+            text.push_str(&format!("#[allow(clippy::module_inception, reason = \"{reason}\")]\n"));
+        }
         text.push_str(&format!("mod {module};\n"));
     }
     text.push('\n');

@@ -5,6 +5,7 @@ use crate::dispatch::OpDef;
 
 mod clone;
 mod contiguous;
+#[allow(clippy::module_inception, reason = "the operator and its family have one name")]
 mod copy;
 mod to;
 mod to_copy;

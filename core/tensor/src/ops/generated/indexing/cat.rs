@@ -103,7 +103,7 @@ mod gradient {
 
         fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
             let mut gradients = call.undefined();
-            if call.needs_any(0..0 + self.tensors_len)
+            if call.needs_any(0..self.tensors_len)
                 && let Some(grad) = call.grad(0)
             {
                 let tensors = &self.tensors;

@@ -23,6 +23,7 @@ mod t;
 mod transpose;
 mod unbind;
 mod unsqueeze;
+#[allow(clippy::module_inception, reason = "the operator and its family have one name")]
 mod view;
 mod view_as;
 
