@@ -1,67 +1,141 @@
-//! The way into the library: operators by name, tensors in and out, gradients.
+//! The way into the library: the shipped shared object, loaded at run time, and nothing but its C functions.
 
+use crate::abi::{Api, Payload, RltNamed, RltTensor, RltValue, tag};
 use crate::cases::Item;
 use crate::host::HostTensor;
-use rushlight_base::{Device, Layout, MemoryFormat, Scalar};
-use rushlight_tensor::dispatch::by_name;
-use rushlight_tensor::{Geometry, autograd, manual_seed};
+use rushlight_base::{Complex, DType, Device, MemoryFormat, Scalar};
+use std::ffi::{CStr, CString, c_char};
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::rc::Rc;
 
-pub use rushlight_tensor::Tensor;
+/// The library.
+pub struct Door {
+    api: Rc<Api>,
+}
+
+/// A tensor of the library.
+#[derive(Clone)]
+pub struct Tensor(Rc<Handle>);
+
+struct Handle {
+    api: Rc<Api>,
+    raw: *mut RltTensor,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: the handle owns one reference, given up here.
+        unsafe { (self.api.rlt_tensor_free)(self.raw) }
+    }
+}
 
 /// An argument or result of a call.
-#[derive(Clone, Debug)]
-pub struct Value(rushlight_tensor::Value);
+#[derive(Clone)]
+pub enum Value {
+    /// None
+    None,
+    /// A tensor.
+    Tensor(Tensor),
+    /// Several, some of them None.
+    Tensors(Vec<Option<Tensor>>),
+    /// A number.
+    Scalar(Scalar),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Real numbers.
+    Floats(Vec<f64>),
+    /// Truth values.
+    Bools(Vec<i32>),
+    /// Text.
+    Str(CString),
+    /// A frozen number (dtype, layout, memory format) under its tag.
+    Code(i32, i64),
+    /// A device.
+    Device(Device),
+}
 
 impl Value {
     /// The tensor, if it is one.
     pub fn tensor(&self) -> Option<&Tensor> {
-        match &self.0 {
-            rushlight_tensor::Value::Tensor(tensor) => Some(tensor),
+        match self {
+            Value::Tensor(tensor) => Some(tensor),
             _ => None,
         }
     }
 }
 
-/// The library.
-pub struct Door;
-
 type Made<'a> = dyn FnMut(&str, &HostTensor) -> Result<Tensor, String> + 'a;
 
-fn text(error: rushlight_base::Error) -> String {
-    error.message().to_owned()
+/// The library file beside the running program, which Cargo built with it.
+pub fn built_library() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let name = libloading::library_filename("rushlight");
+    let folders = program.ancestors().skip(1).take(2);
+    let candidates = folders.flat_map(|folder| [folder.join(&name), folder.join("deps").join(&name)]);
+    let newest = candidates.filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path))).max();
+    newest.map(|(_, path)| path).ok_or_else(|| format!("there is no {} beside {}", name.display(), program.display()))
 }
 
 impl Door {
+    /// Loads the library.
+    pub fn open(path: &Path) -> Result<Door, String> {
+        Ok(Door { api: Rc::new(Api::load(path)?) })
+    }
+
+    fn check(&self, status: i32) -> Result<(), String> {
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: the message is a text that lives until this thread's next failing call.
+        let message = unsafe { CStr::from_ptr((self.api.rlt_last_error_message)()) };
+        Err(message.to_string_lossy().into_owned())
+    }
+
+    fn own(&self, raw: *mut RltTensor) -> Tensor {
+        Tensor(Rc::new(Handle { api: self.api.clone(), raw }))
+    }
+
+    /// The schema of an operator, or nothing if there is no such operator.
+    pub fn schema(&self, name: &str, overload: &str) -> Option<String> {
+        let (name, overload) = (CString::new(name).ok()?, CString::new(overload).ok()?);
+        let mut out = RltValue::NONE;
+        // SAFETY: the texts are terminated and `out` takes one value.
+        let status = unsafe { (self.api.rlt_op_schema)(name.as_ptr(), overload.as_ptr(), &mut out) };
+        if status != 0 {
+            return None;
+        }
+        // SAFETY: the operator's schema came back as an owned text, freed after the copy.
+        unsafe {
+            let text = CStr::from_ptr(out.payload.string).to_string_lossy().into_owned();
+            (self.api.rlt_value_free)(&mut out);
+            Some(text)
+        }
+    }
+
     /// Is there such an operator?
     pub fn has(&self, name: &str, overload: &str) -> bool {
-        by_name::find(name, overload).is_ok()
+        self.schema(name, overload).is_some()
     }
 
     /// Does the operator return views of its arguments?
-    pub fn is_view(&self, name: &str, overload: &str) -> Result<bool, String> {
-        let op = by_name::find(name, overload).map_err(text)?;
-        Ok(match op {
-            rushlight_tensor::Op::BuiltIn(def) => def.schema.contains("(a)"),
-            rushlight_tensor::Op::Runtime(_) => false,
-        })
+    pub fn is_view(&self, name: &str, overload: &str) -> bool {
+        self.schema(name, overload).is_some_and(|schema| schema.contains("(a)"))
     }
 
     /// A tensor with the recorded values and strides.
     pub fn tensor(&self, host: &HostTensor) -> Result<Tensor, String> {
         let bytes = host.bytes.as_deref().ok_or("an input without values")?;
-        let strides = match &host.strides {
-            Some(strides) => strides.clone(),
-            None => rushlight_base::contiguous_strides(&host.shape).to_vec(),
-        };
-        let reach: i64 =
-            1 + host.shape.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride).sum::<i64>();
-        let base = rushlight_tensor::Spec::new(&[reach], host.dtype, Device::CPU).allocate().map_err(text)?;
+        let Some(strides) = &host.strides else { return self.from_bytes(bytes, &host.shape, host.dtype) };
+        // Elements at their strides in a flat tensor, seen through `as_strided`.
         let size = host.dtype.size();
+        let steps = host.shape.iter().zip(strides).map(|(extent, stride)| (extent - 1).max(0) * stride);
+        let reach = 1 + steps.sum::<i64>();
+        let mut flat = vec![0u8; reach as usize * size];
         let mut index = vec![0i64; host.shape.len()];
         for element in bytes.chunks_exact(size) {
-            let at: i64 = index.iter().zip(&strides).map(|(index, stride)| index * stride).sum();
-            // SAFETY: `reach` counted the elements up to the farthest index.
-            unsafe { base.ptr().add(at as usize * size).copy_from_nonoverlapping(element.as_ptr(), size) };
+            let at: i64 = index.iter().zip(strides).map(|(index, stride)| index * stride).sum();
+            flat[at as usize * size..][..size].copy_from_slice(element);
             for (index, &extent) in index.iter_mut().zip(&host.shape).rev() {
                 *index += 1;
                 if *index < extent {
@@ -70,97 +144,108 @@ impl Door {
                 *index = 0;
             }
         }
-        let geometry = Geometry {
-            sizes: host.shape.iter().copied().collect(),
-            strides: strides.iter().copied().collect(),
-            offset: 0,
+        let flat = self.from_bytes(&flat, &[reach], host.dtype)?;
+        let args = vec![Value::Tensor(flat), Value::Ints(host.shape.clone()), Value::Ints(strides.clone())];
+        let view = self.call("aten::as_strided", "", args, Vec::new())?;
+        // A leaf of its own, not a view that autograd follows to its base.
+        let leaf = self.call("aten::detach", "", view, Vec::new())?;
+        leaf.first().and_then(Value::tensor).cloned().ok_or_else(|| "as_strided gave no tensor".into())
+    }
+
+    fn from_bytes(&self, bytes: &[u8], shape: &[i64], dtype: DType) -> Result<Tensor, String> {
+        let mut raw = ptr::null_mut();
+        // SAFETY: the bytes and sizes are as long as told, and `raw` takes the handle.
+        let status = unsafe {
+            (self.api.rlt_tensor_from_data)(
+                bytes.as_ptr().cast(),
+                bytes.len() as i64,
+                shape.as_ptr(),
+                shape.len() as i64,
+                dtype as i32,
+                &mut raw,
+            )
         };
-        Ok(Tensor::from_dense(base.with_geometry(geometry)))
+        self.check(status)?;
+        Ok(self.own(raw))
+    }
+
+    fn geometry(&self, tensor: &Tensor) -> Result<(Vec<i64>, Vec<i64>), String> {
+        let (mut sizes, mut strides, mut ndim) = (ptr::null(), ptr::null(), 0);
+        // SAFETY: the handle is live, and the lent arrays are copied before anything changes them.
+        unsafe {
+            self.check((self.api.rlt_tensor_geometry)(tensor.0.raw, &mut sizes, &mut strides, &mut ndim))?;
+            if ndim == 0 {
+                return Ok(Default::default());
+            }
+            let copy = |list: *const i64| std::slice::from_raw_parts(list, ndim as usize).to_vec();
+            Ok((copy(sizes), copy(strides)))
+        }
     }
 
     /// The values of a tensor.
     pub fn host(&self, tensor: &Tensor) -> Result<HostTensor, String> {
-        let contiguous = rushlight_tensor::ops::clone(tensor, Some(MemoryFormat::Contiguous)).map_err(text)?;
-        let dense = contiguous.dense().map_err(text)?;
-        let count = dense.numel() as usize * dense.dtype.size();
-        if count == 0 {
-            return Ok(HostTensor {
-                bytes: Some(Vec::new()),
-                dtype: dense.dtype,
-                shape: dense.sizes().to_vec(),
-                strides: None,
-            });
+        let args = vec![Value::Tensor(tensor.clone())];
+        let kwargs = vec![("memory_format".to_owned(), Value::Code(tag::MEMORY_FORMAT, MemoryFormat::Contiguous as i64))];
+        let copies = self.call("aten::clone", "", args, kwargs)?;
+        let copy = copies.first().and_then(Value::tensor).ok_or("clone gave no tensor")?;
+        let shape = self.geometry(copy)?.0;
+        let (mut code, mut data) = (0, ptr::null_mut());
+        // SAFETY: the handle is live; the copy is contiguous, so its elements lie in a row.
+        unsafe {
+            self.check((self.api.rlt_tensor_dtype)(copy.0.raw, &mut code))?;
+            self.check((self.api.rlt_tensor_data_ptr)(copy.0.raw, &mut data))?;
+            let dtype = DType::from_code(code).map_err(|error| error.message().to_owned())?;
+            let count = shape.iter().product::<i64>() as usize * dtype.size();
+            let bytes = if count == 0 { &[][..] } else { std::slice::from_raw_parts(data.cast::<u8>(), count) };
+            Ok(HostTensor { dtype, shape, strides: None, bytes: Some(bytes.to_vec()) })
         }
-        // SAFETY: the clone is contiguous and holds this many bytes.
-        let bytes = unsafe { std::slice::from_raw_parts(dense.ptr(), count) }.to_vec();
-        Ok(HostTensor { dtype: dense.dtype, shape: dense.sizes().to_vec(), strides: None, bytes: Some(bytes) })
     }
 
     /// The strides of a tensor.
     pub fn strides(&self, tensor: &Tensor) -> Result<Vec<i64>, String> {
-        Ok(tensor.strides().to_vec())
+        Ok(self.geometry(tensor)?.1)
     }
 
     /// Let gradients reach this tensor.
     pub fn require_grad(&self, tensor: &Tensor) -> Result<(), String> {
-        tensor.set_requires_grad(true).map_err(text)
+        // SAFETY: the handle is live.
+        self.check(unsafe { (self.api.rlt_tensor_set_requires_grad)(tensor.0.raw, 1) })
     }
 
     /// An argument; tensors within it are made by `made`, which is told their path within a list.
     pub fn value(&self, item: &Item, made: &mut Made<'_>) -> Result<Value, String> {
-        use rushlight_tensor::Value as V;
-        Ok(Value(match item {
-            Item::None => V::None,
-            Item::Scalar(value) => V::Scalar(*value),
-            Item::Str(text) => V::Str(text.as_str().into()),
-            Item::DType(dtype) => V::DType(*dtype),
-            Item::Device(name) => V::Device(Device::parse(name).map_err(text)?),
-            Item::Layout => V::Layout(Layout::Strided),
-            Item::MemoryFormat(name) => V::MemoryFormat(match name.as_str() {
-                "contiguous_format" => MemoryFormat::Contiguous,
-                "preserve_format" => MemoryFormat::Preserve,
-                "channels_last" => MemoryFormat::ChannelsLast,
-                _ => MemoryFormat::ChannelsLast3d,
-            }),
-            Item::Tensor(host) => V::Tensor(made("", host)?),
-            Item::List(items) => self.list(items, made)?,
-        }))
-    }
-
-    fn list(&self, items: &[Item], made: &mut Made<'_>) -> Result<rushlight_tensor::Value, String> {
-        use rushlight_tensor::Value as V;
-        let number = |item: &Item| match item {
-            Item::Scalar(value) => Ok(*value),
-            other => Err(format!("unexpected {other:?} in a list")),
-        };
-        Ok(match items.first() {
-            None => V::Ints(Default::default()),
-            Some(Item::Tensor(_) | Item::None) => {
-                let tensor = |(at, item): (usize, &Item)| match item {
-                    Item::Tensor(host) => made(&at.to_string(), host).map(Some),
-                    _ => Ok(None),
+        let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
+        Ok(match item {
+            Item::None => Value::None,
+            Item::Scalar(value) => Value::Scalar(*value),
+            Item::Str(value) => Value::Str(text(value)?),
+            Item::DType(dtype) => Value::Code(tag::DTYPE, *dtype as i64),
+            Item::Device(name) => Value::Device(Device::parse(name).map_err(|error| error.message().to_owned())?),
+            Item::Layout => Value::Code(tag::LAYOUT, 0),
+            Item::MemoryFormat(name) => {
+                let format = match name.as_str() {
+                    "contiguous_format" => MemoryFormat::Contiguous,
+                    "preserve_format" => MemoryFormat::Preserve,
+                    "channels_last" => MemoryFormat::ChannelsLast,
+                    _ => MemoryFormat::ChannelsLast3d,
                 };
-                V::Tensors(items.iter().enumerate().map(tensor).collect::<Result<_, _>>()?)
+                Value::Code(tag::MEMORY_FORMAT, format as i64)
             }
-            Some(Item::Scalar(Scalar::Bool(_))) => {
-                V::Bools(items.iter().map(|item| number(item).map(Scalar::to_bool)).collect::<Result<_, _>>()?)
-            }
-            Some(Item::Scalar(Scalar::Float(_))) => {
-                V::Floats(items.iter().map(|item| number(item).map(Scalar::to_f64)).collect::<Result<_, _>>()?)
-            }
-            _ => V::Ints(items.iter().map(|item| number(item).map(Scalar::to_i64)).collect::<Result<_, _>>()?),
+            Item::Tensor(host) => Value::Tensor(made("", host)?),
+            Item::List(items) => list(items, made)?,
         })
     }
 
     /// A result in terms of recorded values.
     pub fn item(&self, value: &Value) -> Result<Item, String> {
-        use rushlight_tensor::Value as V;
-        Ok(match &value.0 {
-            V::Tensor(tensor) => Item::Tensor(self.host(tensor)?),
-            V::Scalar(value) => Item::Scalar(*value),
-            V::DType(dtype) => Item::DType(*dtype),
-            V::None => Item::None,
-            other => return Err(format!("unexpected result of kind {}", other.kind())),
+        Ok(match value {
+            Value::Tensor(tensor) => Item::Tensor(self.host(tensor)?),
+            Value::Scalar(value) => Item::Scalar(*value),
+            Value::Code(tag::DTYPE, code) => {
+                Item::DType(DType::from_code(*code as i32).map_err(|error| error.message().to_owned())?)
+            }
+            Value::None => Item::None,
+            _ => return Err("a result of a kind that was never recorded".into()),
         })
     }
 
@@ -172,41 +257,174 @@ impl Door {
         args: Vec<Value>,
         kwargs: Vec<(String, Value)>,
     ) -> Result<Vec<Value>, String> {
-        let args = args.into_iter().map(|value| value.0).collect();
-        let kwargs = kwargs.into_iter().map(|(name, value)| (name, value.0)).collect();
-        let outs = by_name::call(name, overload, args, kwargs).map_err(text)?;
-        let mut spread = Vec::new();
-        for out in outs.iter() {
-            match out {
-                rushlight_tensor::Value::Tensors(list) => {
-                    let wrap = |tensor: &Option<Tensor>| {
-                        Value(tensor.as_ref().map(rushlight_tensor::Value::from).unwrap_or_default())
-                    };
-                    spread.extend(list.iter().map(wrap));
-                }
-                other => spread.push(Value(other.clone())),
-            }
+        let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
+        let (name, overload) = (text(name)?, text(overload)?);
+        // Handle arrays and names must outlive the call.
+        let lists: Vec<Vec<*mut RltTensor>> =
+            args.iter().chain(kwargs.iter().map(|(_, value)| value)).map(handles).collect();
+        let keys: Vec<CString> = kwargs.iter().map(|(name, _)| text(name)).collect::<Result<_, _>>()?;
+        let (positional, named) = lists.split_at(args.len());
+        let raw_args: Vec<RltValue> = args.iter().zip(positional).map(|(value, list)| borrow(value, list)).collect();
+        let raw_kwargs: Vec<RltNamed> = kwargs
+            .iter()
+            .zip(named)
+            .zip(&keys)
+            .map(|(((_, value), list), key)| RltNamed { name: key.as_ptr(), value: borrow(value, list) })
+            .collect();
+        let (mut outs, mut count) = ([RltValue::NONE; 8], 0);
+        // SAFETY: every pointer in the arguments borrows from `args`, `kwargs`, `lists` and `keys`, which live
+        // until after the call; `outs` has room for as many values as told.
+        let status = unsafe {
+            (self.api.rlt_op_call)(
+                name.as_ptr(),
+                overload.as_ptr(),
+                raw_args.as_ptr(),
+                raw_args.len() as i64,
+                raw_kwargs.as_ptr(),
+                raw_kwargs.len() as i64,
+                outs.as_mut_ptr(),
+                outs.len() as i64,
+                &mut count,
+            )
+        };
+        self.check(status)?;
+        let mut results = Vec::new();
+        for out in outs.iter_mut().take(count as usize) {
+            self.take(out, &mut results)?;
         }
-        Ok(spread)
+        Ok(results)
+    }
+
+    /// Moves an owned result into `results`.
+    fn take(&self, out: &mut RltValue, results: &mut Vec<Value>) -> Result<(), String> {
+        // SAFETY: the tag says which field of the payload holds, and `rlt_value_free` releases what is left.
+        unsafe {
+            match out.tag {
+                tag::TENSOR => {
+                    results.push(Value::Tensor(self.own(out.payload.tensor)));
+                    // The reference moved into the handle.
+                    out.tag = tag::NONE;
+                }
+                tag::TENSOR_LIST => {
+                    let list = std::slice::from_raw_parts(out.payload.tensors, out.len as usize);
+                    for &raw in list {
+                        let mut owned = ptr::null_mut();
+                        self.check((self.api.rlt_tensor_retain)(raw, &mut owned))?;
+                        results.push(Value::Tensor(self.own(owned)));
+                    }
+                }
+                tag::NONE => results.push(Value::None),
+                tag::BOOL => results.push(Value::Scalar(Scalar::Bool(out.payload.i != 0))),
+                tag::INT => results.push(Value::Scalar(Scalar::Int(out.payload.i))),
+                tag::FLOAT => results.push(Value::Scalar(Scalar::Float(out.payload.f))),
+                tag::COMPLEX => {
+                    results.push(Value::Scalar(Scalar::Complex(Complex::new(out.payload.c[0], out.payload.c[1]))));
+                }
+                other @ (tag::DTYPE | tag::LAYOUT | tag::MEMORY_FORMAT) => {
+                    results.push(Value::Code(other, out.payload.i));
+                }
+                other => return Err(format!("unexpected result with tag {other}")),
+            }
+            (self.api.rlt_value_free)(out);
+        }
+        Ok(())
     }
 
     /// The gradients of `inputs` for gradients given to results.
     pub fn gradients(&self, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<HostTensor>>, String> {
-        let outputs: Vec<&Tensor> = roots.iter().map(|(output, _)| output).collect();
-        let grads: Vec<Option<&Tensor>> = roots.iter().map(|(_, grad)| Some(grad)).collect();
-        let inputs: Vec<&Tensor> = inputs.iter().collect();
-        let found = autograd::grad(&outputs, &inputs, &grads, false, false, true).map_err(text)?;
+        let outputs: Vec<_> = roots.iter().map(|(output, _)| output.0.raw.cast_const()).collect();
+        let grads: Vec<_> = roots.iter().map(|(_, grad)| grad.0.raw.cast_const()).collect();
+        let leaves: Vec<_> = inputs.iter().map(|input| input.0.raw.cast_const()).collect();
+        let mut found = vec![ptr::null_mut(); inputs.len()];
+        // SAFETY: the handles are live and the arrays as long as told; `found` has a place for each input.
+        let status = unsafe {
+            (self.api.rlt_grad)(
+                outputs.as_ptr(),
+                outputs.len() as i64,
+                leaves.as_ptr(),
+                leaves.len() as i64,
+                grads.as_ptr(),
+                0,
+                0,
+                1,
+                found.as_mut_ptr(),
+            )
+        };
+        self.check(status)?;
+        let found: Vec<Option<Tensor>> = found.into_iter().map(|raw| (!raw.is_null()).then(|| self.own(raw))).collect();
         found.iter().map(|grad| grad.as_ref().map(|grad| self.host(grad)).transpose()).collect()
     }
 
     /// Seeds the default generator.
     pub fn seed(&self, seed: u64) -> Result<(), String> {
-        manual_seed(seed);
-        Ok(())
+        // SAFETY: takes a number.
+        self.check(unsafe { (self.api.rlt_manual_seed)(seed) })
     }
 
     /// Four uniform numbers: where the generator stands.
     pub fn next_numbers(&self) -> Result<HostTensor, String> {
-        self.host(&rushlight_tensor::ops::rand(&[4], Default::default()).map_err(text)?)
+        let outs = self.call("aten::rand", "", vec![Value::Ints(vec![4])], Vec::new())?;
+        self.host(outs.first().and_then(Value::tensor).ok_or("rand gave no tensor")?)
     }
+
+    /// Handles that are live in the library.
+    pub fn live_handles(&self) -> Result<i64, String> {
+        let mut count = 0;
+        // SAFETY: `count` takes the number.
+        self.check(unsafe { (self.api.rlt_live_handles)(&mut count) })?;
+        Ok(count)
+    }
+}
+
+fn list(items: &[Item], made: &mut Made<'_>) -> Result<Value, String> {
+    let number = |item: &Item| match item {
+        Item::Scalar(value) => Ok(*value),
+        other => Err(format!("unexpected {other:?} in a list")),
+    };
+    Ok(match items.first() {
+        Some(Item::Tensor(_) | Item::None) => {
+            let tensor = |(at, item): (usize, &Item)| match item {
+                Item::Tensor(host) => made(&at.to_string(), host).map(Some),
+                _ => Ok(None),
+            };
+            Value::Tensors(items.iter().enumerate().map(tensor).collect::<Result<_, _>>()?)
+        }
+        Some(Item::Scalar(Scalar::Bool(_))) => {
+            let flag = |item| number(item).map(|value: Scalar| i32::from(value.to_bool()));
+            Value::Bools(items.iter().map(flag).collect::<Result<_, _>>()?)
+        }
+        Some(Item::Scalar(Scalar::Float(_))) => {
+            Value::Floats(items.iter().map(|item| number(item).map(Scalar::to_f64)).collect::<Result<_, _>>()?)
+        }
+        _ => Value::Ints(items.iter().map(|item| number(item).map(Scalar::to_i64)).collect::<Result<_, _>>()?),
+    })
+}
+
+/// The handles of a list of tensors.
+fn handles(value: &Value) -> Vec<*mut RltTensor> {
+    match value {
+        Value::Tensors(list) => list.iter().map(|item| item.as_ref().map_or(ptr::null_mut(), |item| item.0.raw)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A value that borrows from `value` and, for a list of tensors, from `list`.
+fn borrow(value: &Value, list: &[*mut RltTensor]) -> RltValue {
+    let (tag, len, payload) = match value {
+        Value::None => (tag::NONE, 0, Payload { i: 0 }),
+        Value::Tensor(tensor) => (tag::TENSOR, 0, Payload { tensor: tensor.0.raw }),
+        Value::Tensors(_) => (tag::TENSOR_LIST, list.len(), Payload { tensors: list.as_ptr() }),
+        Value::Scalar(Scalar::Bool(value)) => (tag::BOOL, 0, Payload { i: i64::from(*value) }),
+        Value::Scalar(Scalar::Int(value)) => (tag::INT, 0, Payload { i: *value }),
+        Value::Scalar(Scalar::UInt(value)) => (tag::UINT, 0, Payload { i: *value as i64 }),
+        Value::Scalar(Scalar::Float(value)) => (tag::FLOAT, 0, Payload { f: *value }),
+        Value::Scalar(Scalar::Complex(value)) => (tag::COMPLEX, 0, Payload { c: [value.re, value.im] }),
+        Value::Ints(list) => (tag::INT_LIST, list.len(), Payload { ints: list.as_ptr() }),
+        Value::Floats(list) => (tag::FLOAT_LIST, list.len(), Payload { floats: list.as_ptr() }),
+        Value::Bools(list) => (tag::BOOL_LIST, list.len(), Payload { bools: list.as_ptr() }),
+        Value::Str(text) => (tag::STRING, 0, Payload { string: text.as_ptr() as *const c_char }),
+        Value::Code(tag, code) => (*tag, 0, Payload { i: *code }),
+        Value::Device(device) => (tag::DEVICE, 0, Payload { device: [device.kind as i32, device.index.into()] }),
+    };
+    RltValue { tag, flags: 0, len: len as i64, payload }
 }

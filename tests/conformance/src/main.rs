@@ -1,7 +1,8 @@
-//! `conformance [DIR or FILE]... [--op NAME] [--json] [--all]`: runs golden cases and prints a line per operator.
+//! `conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--library FILE]`: runs golden cases and prints a line per operator.
 
 use rushlight_conformance::cases::{self, Case};
-use rushlight_conformance::door::Door;
+use rushlight_conformance::door::{Door, built_library};
+use rushlight_conformance::pack;
 use rushlight_conformance::run::{self, Outcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ struct Options {
     op: Option<String>,
     json: bool,
     all: bool,
+    library: Option<PathBuf>,
 }
 
 struct Tally {
@@ -22,20 +24,30 @@ struct Tally {
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { paths: Vec::new(), op: None, json: false, all: false };
+    let mut options = Options { paths: Vec::new(), op: None, json: false, all: false, library: None };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--op" => options.op = Some(args.next().ok_or("--op needs a name")?),
             "--json" => options.json = true,
             "--all" => options.all = true,
+            "--library" => options.library = Some(args.next().ok_or("--library needs a file")?.into()),
             path => options.paths.push(path.into()),
         }
     }
     if options.paths.is_empty() {
-        return Err("usage: conformance [DIR or FILE]... [--op NAME] [--json] [--all]".into());
+        return Err("usage: conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--library FILE]".into());
     }
     Ok(options)
+}
+
+/// The contents of the golden files at `path`: a folder, a packed archive, or one file.
+fn contents(path: &Path) -> Result<Vec<Vec<u8>>, String> {
+    if path.extension().is_some_and(|extension| extension == "zst") {
+        return Ok(pack::read(path)?.into_iter().map(|(_, bytes)| bytes).collect());
+    }
+    let read = |file: &PathBuf| std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
+    files(path)?.iter().map(read).collect()
 }
 
 fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
@@ -97,13 +109,13 @@ fn main() -> ExitCode {
 
 fn all() -> Result<bool, String> {
     let options = options()?;
-    let door = Door;
+    let library = options.library.clone().map_or_else(built_library, Ok)?;
+    let door = Door::open(&library)?;
     let mut out = std::io::stdout().lock();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for path in &options.paths {
-        for file in files(path)? {
-            let bytes = std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-            let cases = cases::read(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+        for bytes in contents(path)? {
+            let cases = cases::read(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
             for (op, cases) in cases::by_operator(cases) {
                 if options
                     .op

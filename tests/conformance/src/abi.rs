@@ -1,0 +1,135 @@
+//! The part of the C interface that the runner uses, as its headers declare it (include/rushlight).
+
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+
+/// `rlt_tensor`
+#[repr(C)]
+pub struct RltTensor {
+    _opaque: [u8; 0],
+}
+
+/// `rlt_payload`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union Payload {
+    /// `BOOL`, `INT`, `UINT`, `DTYPE`, `LAYOUT`, `MEMORY_FORMAT`
+    pub i: i64,
+    /// `FLOAT`
+    pub f: f64,
+    /// `COMPLEX`: real and imaginary part
+    pub c: [f64; 2],
+    /// `DEVICE`: type and index
+    pub device: [i32; 2],
+    /// `STRING`
+    pub string: *const c_char,
+    /// `TENSOR`
+    pub tensor: *mut RltTensor,
+    /// `TENSOR_LIST`
+    pub tensors: *const *mut RltTensor,
+    /// `INT_LIST`
+    pub ints: *const i64,
+    /// `FLOAT_LIST`
+    pub floats: *const f64,
+    /// `BOOL_LIST`
+    pub bools: *const i32,
+}
+
+/// `rlt_value`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RltValue {
+    /// `RLT_VALUE_*`
+    pub tag: i32,
+    /// 0 or `RLT_VALUE_OWNED`
+    pub flags: i32,
+    /// elements of a list
+    pub len: i64,
+    /// what it holds
+    pub payload: Payload,
+}
+
+impl RltValue {
+    /// No value.
+    pub const NONE: RltValue = RltValue { tag: tag::NONE, flags: 0, len: 0, payload: Payload { c: [0.0; 2] } };
+}
+
+/// `rlt_named_value`
+#[repr(C)]
+pub struct RltNamed {
+    /// the argument's name
+    pub name: *const c_char,
+    /// its value
+    pub value: RltValue,
+}
+
+/// `RLT_VALUE_*`
+#[allow(missing_docs, reason = "the headers explain each")]
+pub mod tag {
+    pub const NONE: i32 = 0;
+    pub const BOOL: i32 = 1;
+    pub const INT: i32 = 2;
+    pub const UINT: i32 = 3;
+    pub const FLOAT: i32 = 4;
+    pub const COMPLEX: i32 = 5;
+    pub const STRING: i32 = 6;
+    pub const TENSOR: i32 = 7;
+    pub const TENSOR_LIST: i32 = 8;
+    pub const INT_LIST: i32 = 9;
+    pub const FLOAT_LIST: i32 = 10;
+    pub const BOOL_LIST: i32 = 11;
+    pub const DTYPE: i32 = 13;
+    pub const LAYOUT: i32 = 14;
+    pub const MEMORY_FORMAT: i32 = 15;
+    pub const DEVICE: i32 = 16;
+}
+
+macro_rules! api {
+    ($($name:ident: $type:ty;)*) => {
+        /// The functions, and the library that keeps them valid.
+        #[allow(missing_docs, reason = "the headers explain each")]
+        pub struct Api {
+            $(pub $name: $type,)*
+            _library: libloading::Library,
+        }
+
+        impl Api {
+            /// Loads the library and finds the functions.
+            pub fn load(path: &Path) -> Result<Api, String> {
+                let text = |error: libloading::Error| format!("{}: {error}", path.display());
+                // SAFETY: the library runs no code when it is loaded (nothing happens at load time).
+                let library = unsafe { libloading::Library::new(path) }.map_err(text)?;
+                // SAFETY: the types are those of the headers.
+                unsafe {
+                    $(let $name = *library.get::<$type>(concat!(stringify!($name), "\0").as_bytes()).map_err(text)?;)*
+                    Ok(Api { $($name,)* _library: library })
+                }
+            }
+        }
+    };
+}
+
+type Tensors = *const *const RltTensor;
+
+api! {
+    rlt_last_error_message: unsafe extern "C" fn() -> *const c_char;
+    rlt_manual_seed: unsafe extern "C" fn(u64) -> i32;
+    rlt_live_handles: unsafe extern "C" fn(*mut i64) -> i32;
+    rlt_tensor_free: unsafe extern "C" fn(*mut RltTensor);
+    rlt_tensor_retain: unsafe extern "C" fn(*const RltTensor, *mut *mut RltTensor) -> i32;
+    rlt_tensor_from_data:
+        unsafe extern "C" fn(*const c_void, i64, *const i64, i64, i32, *mut *mut RltTensor) -> i32;
+    rlt_tensor_geometry:
+        unsafe extern "C" fn(*const RltTensor, *mut *const i64, *mut *const i64, *mut i64) -> i32;
+    rlt_tensor_dtype: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
+    rlt_tensor_data_ptr: unsafe extern "C" fn(*const RltTensor, *mut *mut c_void) -> i32;
+    rlt_tensor_set_requires_grad: unsafe extern "C" fn(*const RltTensor, i32) -> i32;
+    rlt_grad: unsafe extern "C" fn(
+        Tensors, i64, Tensors, i64, Tensors, i32, i32, i32, *mut *mut RltTensor,
+    ) -> i32;
+    rlt_value_free: unsafe extern "C" fn(*mut RltValue);
+    rlt_op_call: unsafe extern "C" fn(
+        *const c_char, *const c_char, *const RltValue, i64, *const RltNamed, i64, *mut RltValue, i64, *mut i64,
+    ) -> i32;
+    rlt_op_schema: unsafe extern "C" fn(*const c_char, *const c_char, *mut RltValue) -> i32;
+}

@@ -1,0 +1,57 @@
+//! Every golden case of the repository, through the shipped library. A case that fails or is skipped must be
+//! on the exempt list below, with its reason.
+
+use rushlight_conformance::cases;
+use rushlight_conformance::door::{Door, built_library};
+use rushlight_conformance::exempt;
+use rushlight_conformance::pack;
+use rushlight_conformance::run::{self, Outcome};
+use std::path::PathBuf;
+
+fn data(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "..", "data", name].iter().collect()
+}
+
+/// Runs the cases of a file; returns how many passed, and what is wrong.
+fn run_file(door: &Door, bytes: &[u8], wrong: &mut Vec<String>, only_known: bool) -> usize {
+    let mut passed = 0;
+    for (op, cases) in cases::by_operator(cases::read(bytes).unwrap()) {
+        for (at, case) in cases.iter().enumerate() {
+            let (name, overload) = case.name();
+            if !door.has(name, overload) {
+                if !only_known && exempt::reason(&op, None).is_none() {
+                    wrong.push(format!("{op} case {at}: there is no such operator"));
+                }
+                continue;
+            }
+            match run::case(door, case) {
+                Outcome::Passed => passed += 1,
+                Outcome::Failed(_) if exempt::reason(&op, Some(at)).is_some() => {}
+                Outcome::Failed(reason) => wrong.push(format!("{op} case {at}: {reason}")),
+            }
+        }
+    }
+    passed
+}
+
+#[test]
+fn golden_cases_give_what_pytorch_gave() {
+    let door = Door::open(&built_library().unwrap()).unwrap();
+    let (mut passed, mut wrong) = (0, Vec::new());
+    for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
+        passed += run_file(&door, &bytes, &mut wrong, false);
+    }
+    assert!(wrong.is_empty(), "{passed} passed, {} failed:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(passed > 3000, "only {passed} cases ran");
+    assert_eq!(door.live_handles().unwrap(), 0);
+}
+
+#[test]
+fn random_numbers_are_those_of_pytorch() {
+    let door = Door::open(&built_library().unwrap()).unwrap();
+    let mut wrong = Vec::new();
+    let bytes = std::fs::read(data("random.safetensors")).unwrap();
+    let passed = run_file(&door, &bytes, &mut wrong, true);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(passed >= 580, "only {passed} cases ran");
+}
