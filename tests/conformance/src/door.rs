@@ -126,7 +126,7 @@ impl Door {
     /// A tensor with the recorded values and strides.
     pub fn tensor(&self, host: &HostTensor) -> Result<Tensor, String> {
         let bytes = host.bytes.as_deref().ok_or("an input without values")?;
-        let Some(strides) = &host.strides else { return self.from_bytes(bytes, &host.shape, host.dtype) };
+        let Some(strides) = &host.strides else { return self.copied(bytes, &host.shape, host.dtype) };
         // Elements at their strides in a flat tensor, seen through `as_strided`.
         let size = host.dtype.size();
         let steps = host.shape.iter().zip(strides).map(|(extent, stride)| (extent - 1).max(0) * stride);
@@ -144,7 +144,7 @@ impl Door {
                 *index = 0;
             }
         }
-        let flat = self.from_bytes(&flat, &[reach], host.dtype)?;
+        let flat = self.copied(&flat, &[reach], host.dtype)?;
         let args = vec![Value::Tensor(flat), Value::Ints(host.shape.clone()), Value::Ints(strides.clone())];
         let view = self.call("aten::as_strided", "", args, Vec::new())?;
         // A leaf of its own, not a view that autograd follows to its base.
@@ -152,7 +152,7 @@ impl Door {
         leaf.first().and_then(Value::tensor).cloned().ok_or_else(|| "as_strided gave no tensor".into())
     }
 
-    fn from_bytes(&self, bytes: &[u8], shape: &[i64], dtype: DType) -> Result<Tensor, String> {
+    fn copied(&self, bytes: &[u8], shape: &[i64], dtype: DType) -> Result<Tensor, String> {
         let mut raw = ptr::null_mut();
         // SAFETY: the bytes and sizes are as long as told, and `raw` takes the handle.
         let status = unsafe {
@@ -185,7 +185,8 @@ impl Door {
     /// The values of a tensor.
     pub fn host(&self, tensor: &Tensor) -> Result<HostTensor, String> {
         let args = vec![Value::Tensor(tensor.clone())];
-        let kwargs = vec![("memory_format".to_owned(), Value::Code(tag::MEMORY_FORMAT, MemoryFormat::Contiguous as i64))];
+        let kwargs =
+            vec![("memory_format".to_owned(), Value::Code(tag::MEMORY_FORMAT, MemoryFormat::Contiguous as i64))];
         let copies = self.call("aten::clone", "", args, kwargs)?;
         let copy = copies.first().and_then(Value::tensor).ok_or("clone gave no tensor")?;
         let shape = self.geometry(copy)?.0;
@@ -403,7 +404,9 @@ fn list(items: &[Item], made: &mut Made<'_>) -> Result<Value, String> {
 /// The handles of a list of tensors.
 fn handles(value: &Value) -> Vec<*mut RltTensor> {
     match value {
-        Value::Tensors(list) => list.iter().map(|item| item.as_ref().map_or(ptr::null_mut(), |item| item.0.raw)).collect(),
+        Value::Tensors(list) => {
+            list.iter().map(|item| item.as_ref().map_or(ptr::null_mut(), |item| item.0.raw)).collect()
+        }
         _ => Vec::new(),
     }
 }

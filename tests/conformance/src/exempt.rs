@@ -1,8 +1,22 @@
 //! Golden cases that are known not to agree, each with the reason.
 
-/// An operator, the case (none: the whole operator is absent), and why.
+const LATER: &str = "an overload of an operator at hand that comes with its family";
+
+/// An operator, the case (none: the whole overload is absent), and why.
 const EXEMPT: &[(&str, Option<usize>, &str)] = &[
-    ("aten::real", Some(12), "the real part of a complex tensor is a copy: views of another dtype come with `view_as_real`"),
+    ("aten::clamp_min.Tensor", None, LATER),
+    ("aten::masked_fill.Tensor", None, LATER),
+    ("aten::narrow.Tensor", None, LATER),
+    ("aten::normal.Tensor_Tensor", None, LATER),
+    ("aten::normal.Tensor_float", None, LATER),
+    ("aten::scatter.reduce", None, LATER),
+    ("aten::scatter.value_reduce", None, LATER),
+    ("aten::squeeze.dims", None, LATER),
+    (
+        "aten::real",
+        Some(12),
+        "the real part of a complex tensor is a copy, not a view: views of another dtype come with `view_as_real`",
+    ),
 ];
 
 /// Why this case of an operator need not agree.

@@ -7,6 +7,10 @@ use rushlight_conformance::exempt;
 use rushlight_conformance::pack;
 use rushlight_conformance::run::{self, Outcome};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// The tests share the library's default generator and count its handles: one at a time.
+static TURN: Mutex<()> = Mutex::new(());
 
 fn data(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "..", "data", name].iter().collect()
@@ -36,6 +40,7 @@ fn run_file(door: &Door, bytes: &[u8], wrong: &mut Vec<String>, only_known: bool
 
 #[test]
 fn golden_cases_give_what_pytorch_gave() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let door = Door::open(&built_library().unwrap()).unwrap();
     let (mut passed, mut wrong) = (0, Vec::new());
     for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
@@ -48,6 +53,7 @@ fn golden_cases_give_what_pytorch_gave() {
 
 #[test]
 fn random_numbers_are_those_of_pytorch() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let door = Door::open(&built_library().unwrap()).unwrap();
     let mut wrong = Vec::new();
     let bytes = std::fs::read(data("random.safetensors")).unwrap();
