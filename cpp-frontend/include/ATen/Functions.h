@@ -1,0 +1,77 @@
+// Free functions: one per operator (generated), and the few that are not operators.
+#pragma once
+
+#include <ATen/core/Reduction.h>
+#include <ATen/core/TensorBody.h>
+#include <ATen/generated/functions.h>
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+
+/// The dtype that two dtypes are brought to.
+inline ScalarType promote_types(ScalarType a, ScalarType b) { return c10::promoteTypes(a, b); }
+inline bool can_cast(ScalarType from, ScalarType to) { return c10::canCast(from, to); }
+
+inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
+inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
+inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
+inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }
+
+namespace detail {
+template <class Deleter>
+struct BlobDeleter {
+  Deleter deleter;
+  static void call(void* ctx, void* data) {
+    BlobDeleter* self = static_cast<BlobDeleter*>(ctx);
+    self->deleter(data);
+    delete self;
+  }
+};
+
+inline Tensor from_blob(void* data, IntArrayRef sizes, const int64_t* strides, void (*deleter)(void*, void*), void* ctx,
+                        const TensorOptions& options) {
+  rlt_tensor* tensor = nullptr;
+  rlt::check(rlt_tensor_from_blob(data, sizes.data(), strides, static_cast<int64_t>(sizes.size()), rlt::options(options), deleter, ctx,
+                                  &tensor));
+  return Tensor(tensor);
+}
+
+template <class Deleter>
+Tensor from_blob_owned(void* data, IntArrayRef sizes, const int64_t* strides, Deleter&& deleter, const TensorOptions& options) {
+  using Owned = BlobDeleter<std::decay_t<Deleter>>;
+  std::unique_ptr<Owned> owned(new Owned{std::forward<Deleter>(deleter)});
+  Tensor tensor = from_blob(data, sizes, strides, &Owned::call, owned.get(), options);
+  owned.release();
+  return tensor;
+}
+template <class T>
+using enable_if_deleter = std::enable_if_t<std::is_invocable_v<T, void*>, bool>;
+}  // namespace detail
+
+/// A tensor over memory that the caller keeps alive.
+inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
+  return detail::from_blob(data, sizes, nullptr, nullptr, nullptr, options);
+}
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {}) {
+  return detail::from_blob(data, sizes, strides.data(), nullptr, nullptr, options);
+}
+/// A tensor over memory that `deleter` releases when the last tensor over it is gone.
+template <class Deleter, detail::enable_if_deleter<Deleter> = true>
+Tensor from_blob(void* data, IntArrayRef sizes, Deleter&& deleter, const TensorOptions& options = {}) {
+  return detail::from_blob_owned(data, sizes, nullptr, std::forward<Deleter>(deleter), options);
+}
+template <class Deleter, detail::enable_if_deleter<Deleter> = true>
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, Deleter&& deleter, const TensorOptions& options = {}) {
+  return detail::from_blob_owned(data, sizes, strides.data(), std::forward<Deleter>(deleter), options);
+}
+
+inline void set_num_threads(int threads) { rlt::check(rlt_set_num_threads(threads)); }
+inline int get_num_threads() {
+  int32_t threads = 0;
+  rlt::check(rlt_get_num_threads(&threads));
+  return threads;
+}
+inline void init_num_threads() {}
+
+RLT_NAMESPACE_END
+}  // namespace at

@@ -1,0 +1,3 @@
+// See ATen/core/Generator.h.
+#pragma once
+#include <ATen/core/Generator.h>

@@ -1,0 +1,3 @@
+// See ATen/Functions.h.
+#pragma once
+#include <ATen/Functions.h>

@@ -1,0 +1,251 @@
+// torch::indexing: x.index({0, Slice(1, None), "...", None, mask}).
+//
+// Integers, slices, None and Ellipsis make views; what remains (tensors, and booleans as tensors) goes to the operators
+// index and index_put_.
+#pragma once
+
+#include <ATen/Functions.h>
+#include <rushlight/dispatch.h>
+
+#include <ostream>
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+namespace indexing {
+
+constexpr int64_t INDEX_MIN = INT64_MIN / 2 - 1;
+constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
+
+enum class TensorIndexType { None, Ellipsis, SymInt, Boolean, Slice, Tensor };
+
+constexpr std::nullopt_t None = std::nullopt;
+
+struct EllipsisIndexType final {};
+inline const EllipsisIndexType Ellipsis{};
+
+/// start, start + step, ... below stop; what is not given reaches to the end.
+struct Slice final {
+  explicit Slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
+                 std::optional<int64_t> step = std::nullopt)
+      : step_(step.value_or(1)) {
+    if (step_ == 0) rlt::raise<ValueError>("slice step cannot be zero");
+    start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);
+    stop_ = stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX);
+  }
+  int64_t start() const { return start_; }
+  int64_t stop() const { return stop_; }
+  int64_t step() const { return step_; }
+
+ private:
+  int64_t start_;
+  int64_t stop_;
+  int64_t step_;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Slice& slice) {
+  return out << slice.start() << ":" << slice.stop() << ":" << slice.step();
+}
+
+/// One entry of an index.
+struct TensorIndex final {
+  TensorIndex(std::nullopt_t) : type_(TensorIndexType::None) {}
+  TensorIndex(EllipsisIndexType) : type_(TensorIndexType::Ellipsis) {}
+  TensorIndex(const char* text) : TensorIndex(Ellipsis) {
+    if (std::string_view(text) != "...") {
+      rlt::raise<Error>(std::string("Expected \"...\" to represent an ellipsis index, but got \"") + text + "\"");
+    }
+  }
+  TensorIndex(int64_t integer) : type_(TensorIndexType::SymInt), integer_(integer) {}
+  TensorIndex(int integer) : TensorIndex(static_cast<int64_t>(integer)) {}
+  // Only an exact bool: a pointer or a number is not a mask.
+  template <class T, std::enable_if_t<std::is_same_v<bool, T>, bool> = true>
+  TensorIndex(T boolean) : type_(TensorIndexType::Boolean), integer_(boolean) {}
+  TensorIndex(Slice slice) : type_(TensorIndexType::Slice), slice_(slice) {}
+  TensorIndex(Tensor tensor) : type_(TensorIndexType::Tensor), tensor_(std::move(tensor)) {}
+
+  bool is_none() const { return type_ == TensorIndexType::None; }
+  bool is_ellipsis() const { return type_ == TensorIndexType::Ellipsis; }
+  bool is_integer() const { return type_ == TensorIndexType::SymInt; }
+  bool is_boolean() const { return type_ == TensorIndexType::Boolean; }
+  bool is_slice() const { return type_ == TensorIndexType::Slice; }
+  bool is_tensor() const { return type_ == TensorIndexType::Tensor; }
+  int64_t integer() const { return integer_; }
+  bool boolean() const { return integer_ != 0; }
+  const Slice& slice() const { return slice_; }
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  TensorIndexType type_;
+  int64_t integer_ = 0;
+  Slice slice_;
+  Tensor tensor_;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const TensorIndex& index) {
+  if (index.is_none()) return out << "None";
+  if (index.is_ellipsis()) return out << "...";
+  if (index.is_integer()) return out << index.integer();
+  if (index.is_boolean()) return out << (index.boolean() ? "true" : "false");
+  if (index.is_slice()) return out << index.slice();
+  return out << index.tensor();
+}
+inline std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices) {
+  return out << "(" << c10::Join(", ", indices) << ")";
+}
+
+namespace impl {
+
+/// A view by the plain entries, and the tensors that are left for each of its dimensions.
+struct Sliced {
+  Tensor view;
+  std::vector<Tensor> tensors;
+  bool advanced = false;
+};
+
+inline Tensor select(const Tensor& self, int64_t dim, int64_t index, int64_t position) {
+  IntArrayRef sizes = self.sizes();
+  if (sizes.empty()) {
+    rlt::raise<IndexError>(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a "
+        "number");
+  }
+  int64_t size = sizes[static_cast<size_t>(dim)];
+  if (index < -size || index >= size) {
+    rlt::raise<IndexError>("index " + std::to_string(index) + " is out of bounds for dimension " + std::to_string(position) +
+                           " with size " + std::to_string(size));
+  }
+  return self.select(dim, index);
+}
+
+inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  int64_t consumed = 0;
+  for (const TensorIndex& index : indices) {
+    if (index.is_none() || index.is_ellipsis() || index.is_boolean()) continue;
+    bool mask = index.is_tensor() && index.tensor().defined() && (index.tensor().scalar_type() == kBool || index.tensor().scalar_type() == kByte);
+    consumed += mask ? index.tensor().dim() : 1;
+  }
+  Sliced result{self, {}, false};
+  int64_t dims = self.dim();
+  if (consumed > dims) rlt::raise<IndexError>("too many indices for tensor of dimension " + std::to_string(dims));
+  int64_t dim = 0;
+  int64_t position = 0;
+  auto keep = [&](Tensor tensor) {
+    result.tensors.resize(static_cast<size_t>(dim));
+    result.tensors.push_back(std::move(tensor));
+    result.advanced = true;
+    ++dim;
+  };
+  for (const TensorIndex& index : indices) {
+    if (index.is_none()) {
+      result.view = result.view.unsqueeze(dim++);
+    } else if (index.is_ellipsis()) {
+      dim += dims - consumed;
+    } else if (index.is_integer()) {
+      result.view = select(result.view, dim, index.integer(), position);
+    } else if (index.is_slice()) {
+      const Slice& slice = index.slice();
+      if (slice.step() <= 0) rlt::raise<ValueError>("step must be greater than zero");
+      bool everything = slice.start() == 0 && slice.stop() == INDEX_MAX && slice.step() == 1;
+      if (!everything) result.view = result.view.slice(dim, slice.start(), slice.stop(), slice.step());
+      ++dim;
+    } else if (index.is_boolean()) {
+      result.view = result.view.unsqueeze(dim);
+      keep(at::zeros({index.boolean() ? 1 : 0}, TensorOptions(kLong).device(self.device())));
+    } else if (index.tensor().dim() == 0 && isIntegralType(index.tensor().scalar_type(), false) && index.tensor().scalar_type() != kByte) {
+      result.view = select(result.view, dim, index.tensor().item<int64_t>(), position);
+    } else {
+      int64_t width = index.tensor().dim();
+      bool mask = index.tensor().scalar_type() == kBool || index.tensor().scalar_type() == kByte;
+      keep(index.tensor());
+      if (mask) dim += width - 1;
+    }
+    ++position;
+  }
+  return result;
+}
+
+/// Calls index or index_put_ by name with the tensors that are left (absent ones are None).
+inline Tensor call(const char* name, const char* overload, const Sliced& sliced, const Tensor* value) {
+  std::vector<rlt_tensor*> handles;
+  handles.reserve(sliced.tensors.size());
+  for (const Tensor& tensor : sliced.tensors) handles.push_back(tensor.handle());
+  rlt_value args[3] = {};
+  args[0].tag = RLT_VALUE_TENSOR;
+  args[0].as.tensor = sliced.view.handle();
+  args[1].tag = RLT_VALUE_TENSOR_LIST;
+  args[1].len = static_cast<int64_t>(handles.size());
+  args[1].as.tensors = handles.data();
+  if (value) {
+    args[2].tag = RLT_VALUE_TENSOR;
+    args[2].as.tensor = value->handle();
+  }
+  rlt_value out = {};
+  int64_t count = 0;
+  rlt::check(rlt_op_call(name, overload, args, value ? 3 : 2, nullptr, 0, &out, 1, &count));
+  return Tensor(out.as.tensor);
+}
+
+inline Tensor get(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  Sliced sliced = apply(self, indices);
+  if (sliced.advanced) return call("aten::index", "Tensor", sliced, nullptr);
+  return sliced.view.is_same(self) ? self.alias() : sliced.view;
+}
+
+/// A value may have more leading dimensions of size one than the place it goes to.
+inline Tensor drop_leading_ones(const Tensor& value, int64_t dims) {
+  Tensor result = value;
+  while (result.dim() > dims && result.size(0) == 1) result = result.squeeze(0);
+  return result;
+}
+
+inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+  Sliced sliced = apply(self, indices);
+  if (!sliced.advanced) {
+    sliced.view.copy_(drop_leading_ones(value, sliced.view.dim()));
+    return;
+  }
+  call("aten::index_put_", "", sliced, &value);
+}
+
+inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
+  Sliced sliced = apply(self, indices);
+  if (!sliced.advanced) {
+    sliced.view.fill_(value);
+    return;
+  }
+  Tensor number = at::full({}, value, self.options());
+  call("aten::index_put_", "", sliced, &number);
+}
+
+}  // namespace impl
+}  // namespace indexing
+
+inline Tensor Tensor::index(ArrayRef<indexing::TensorIndex> indices) const { return indexing::impl::get(*this, indices); }
+inline Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices) const {
+  return indexing::impl::get(*this, ArrayRef<indexing::TensorIndex>(indices));
+}
+inline Tensor& Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& value) {
+  indexing::impl::set(*this, indices, value);
+  return *this;
+}
+inline Tensor& Tensor::index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) {
+  indexing::impl::set(*this, indices, value);
+  return *this;
+}
+inline Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value) {
+  return index_put_(ArrayRef<indexing::TensorIndex>(indices), value);
+}
+inline Tensor& Tensor::index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value) {
+  return index_put_(ArrayRef<indexing::TensorIndex>(indices), value);
+}
+
+RLT_NAMESPACE_END
+}  // namespace at
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace indexing {
+using namespace at::indexing;
+}
+RLT_NAMESPACE_END
+}  // namespace torch

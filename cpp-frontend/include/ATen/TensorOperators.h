@@ -1,0 +1,37 @@
+// The operators of C++ on tensors and numbers.
+#pragma once
+
+#include <ATen/Functions.h>
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+
+#define RLT_BINARY(op, method)                                                                     \
+  inline Tensor operator op(const Tensor& a, const Tensor& b) { return a.method(b); }              \
+  inline Tensor operator op(const Tensor& a, const Scalar& b) { return a.method(b); }
+RLT_BINARY(+, add)
+RLT_BINARY(-, sub)
+RLT_BINARY(*, mul)
+RLT_BINARY(/, div)
+RLT_BINARY(<, lt)
+RLT_BINARY(<=, le)
+RLT_BINARY(>, gt)
+RLT_BINARY(>=, ge)
+RLT_BINARY(==, eq)
+RLT_BINARY(!=, ne)
+#undef RLT_BINARY
+
+// A number on the left.
+inline Tensor operator+(const Scalar& a, const Tensor& b) { return b.add(a); }
+inline Tensor operator-(const Scalar& a, const Tensor& b) { return at::rsub(b, a); }
+inline Tensor operator*(const Scalar& a, const Tensor& b) { return b.mul(a); }
+inline Tensor operator/(const Scalar& a, const Tensor& b) { return b.reciprocal().mul_(a); }
+inline Tensor operator<(const Scalar& a, const Tensor& b) { return b.gt(a); }
+inline Tensor operator<=(const Scalar& a, const Tensor& b) { return b.ge(a); }
+inline Tensor operator>(const Scalar& a, const Tensor& b) { return b.lt(a); }
+inline Tensor operator>=(const Scalar& a, const Tensor& b) { return b.le(a); }
+inline Tensor operator==(const Scalar& a, const Tensor& b) { return b.eq(a); }
+inline Tensor operator!=(const Scalar& a, const Tensor& b) { return b.ne(a); }
+
+RLT_NAMESPACE_END
+}  // namespace at

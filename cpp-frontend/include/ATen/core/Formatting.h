@@ -1,0 +1,3 @@
+// See ATen/Formatting.h.
+#pragma once
+#include <ATen/Formatting.h>

@@ -1,0 +1,3 @@
+// See ATen/core/TensorBody.h.
+#pragma once
+#include <ATen/Tensor.h>

@@ -1,0 +1,224 @@
+// TensorBase: the handle and its metadata. Operators are methods of Tensor (TensorBody.h).
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/TensorAccessor.h>
+#include <c10/core/Scalar.h>
+#include <c10/core/TensorOptions.h>
+#include <c10/util/ArrayRef.h>
+#include <rushlight/autograd.h>
+#include <rushlight/tensor.h>
+
+#include <memory>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace autograd {
+struct Node;
+}
+RLT_NAMESPACE_END
+}  // namespace torch
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+
+class Tensor;
+using TensorList = ArrayRef<Tensor>;
+using ITensorListRef = TensorList;
+using IOptTensorListRef = ArrayRef<std::optional<Tensor>>;
+
+class TensorBase {
+ public:
+  /// Undefined: no tensor at all.
+  TensorBase() = default;
+  /// Takes over one reference.
+  explicit TensorBase(rlt_tensor* adopted) noexcept : handle_(adopted) {}
+  TensorBase(const TensorBase& other) {
+    if (other.handle_) rlt::check(rlt_tensor_retain(other.handle_, &handle_));
+  }
+  TensorBase(TensorBase&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  TensorBase& operator=(const TensorBase& other) {
+    TensorBase copy(other);
+    std::swap(handle_, copy.handle_);
+    return *this;
+  }
+  TensorBase& operator=(TensorBase&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~TensorBase() {
+    if (handle_) rlt_tensor_free(handle_);
+  }
+
+  rlt_tensor* handle() const noexcept { return handle_; }
+  /// Gives the reference away.
+  rlt_tensor* release() noexcept { return std::exchange(handle_, nullptr); }
+  rlt_tensor* unsafeGetTensorImpl() const noexcept { return handle_; }
+
+  bool defined() const noexcept { return handle_ != nullptr; }
+  void reset() { *this = TensorBase(); }
+  bool is_same(const TensorBase& other) const noexcept { return handle_ == other.handle_; }
+  size_t use_count() const { return static_cast<size_t>(defined() ? get<int64_t>(rlt_tensor_use_count) : 0); }
+  size_t weak_use_count() const { return 0; }
+
+  int64_t dim() const { return get<int64_t>(rlt_tensor_ndim); }
+  int64_t ndimension() const { return dim(); }
+  IntArrayRef sizes() const { return geometry().first; }
+  IntArrayRef strides() const { return geometry().second; }
+  IntArrayRef sym_sizes() const { return sizes(); }
+  IntArrayRef sym_strides() const { return strides(); }
+  int64_t size(int64_t dim) const {
+    IntArrayRef all = sizes();
+    return all[wrap(dim, all)];
+  }
+  int64_t sym_size(int64_t dim) const { return size(dim); }
+  int64_t stride(int64_t dim) const {
+    auto both = geometry();
+    return both.second[wrap(dim, both.first)];
+  }
+  int64_t numel() const { return get<int64_t>(rlt_tensor_numel); }
+  int64_t sym_numel() const { return numel(); }
+  size_t itemsize() const { return static_cast<size_t>(element_size()); }
+  int64_t element_size() const { return get<int64_t>(rlt_tensor_element_size); }
+  size_t nbytes() const { return static_cast<size_t>(get<int64_t>(rlt_tensor_nbytes)); }
+  int64_t storage_offset() const { return get<int64_t>(rlt_tensor_storage_offset); }
+
+  ScalarType scalar_type() const { return static_cast<ScalarType>(get<int32_t>(rlt_tensor_dtype)); }
+  caffe2::TypeMeta dtype() const { return defined() ? scalar_type() : ScalarType::Undefined; }
+  Device device() const { return Device(get<rlt_device>(rlt_tensor_device)); }
+  int64_t get_device() const { return device().index(); }
+  Layout layout() const { return static_cast<Layout>(get<int32_t>(rlt_tensor_layout)); }
+  TensorOptions options() const { return TensorOptions(scalar_type()).device(device()).layout(layout()); }
+
+  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
+    int32_t result = 0;
+    rlt::check(rlt_tensor_is_contiguous(handle_, static_cast<int32_t>(format), &result));
+    return result != 0;
+  }
+  MemoryFormat suggest_memory_format() const {
+    if (dim() == 4 && !is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
+    if (dim() == 5 && !is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
+    return MemoryFormat::Contiguous;
+  }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_meta() const { return device().is_meta(); }
+  bool is_mps() const { return device().is_mps(); }
+  bool is_sparse() const { return layout() == kSparse; }
+  bool is_quantized() const { return false; }
+  bool is_mkldnn() const { return false; }
+  bool is_nested() const { return false; }
+  bool is_complex() const { return isComplexType(scalar_type()); }
+  bool is_floating_point() const { return isFloatingType(scalar_type()); }
+  bool is_signed() const { return isSignedType(scalar_type()); }
+  bool is_conj() const { return get<int32_t>(rlt_tensor_is_conj) != 0; }
+  bool is_neg() const { return get<int32_t>(rlt_tensor_is_neg) != 0; }
+  bool is_inference() const { return get<int32_t>(rlt_tensor_is_inference) != 0; }
+  bool is_view() const { return get<int32_t>(rlt_tensor_is_view) != 0; }
+  bool is_alias_of(const TensorBase& other) const {
+    int32_t result = 0;
+    rlt::check(rlt_tensor_is_alias_of(handle_, other.handle_, &result));
+    return result != 0;
+  }
+  int64_t _version() const { return get<int64_t>(rlt_tensor_version); }
+
+  /// The first element. The pointer lives as long as the tensor's storage.
+  void* data_ptr() const { return get<void*>(rlt_tensor_data_ptr); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  const void* const_data_ptr() const { return data_ptr(); }
+  template <class T>
+  T* data_ptr() const {
+    ScalarType expected = CppTypeToScalarType<std::remove_const_t<T>>::value, found = scalar_type();
+    if (C10_UNLIKELY(expected != found)) {
+      rlt::raise<Error>(std::string("expected scalar type ") + c10::toString(expected) + " but found " + c10::toString(found));
+    }
+    return static_cast<T*>(data_ptr());
+  }
+  template <class T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  template <class T>
+  const std::remove_const_t<T>* const_data_ptr() const {
+    return data_ptr<std::remove_const_t<T>>();
+  }
+  template <class T>
+  [[deprecated("Tensor.data<T>() is deprecated. Please use Tensor.data_ptr<T>() instead.")]] T* data() const {
+    return data_ptr<T>();
+  }
+
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() const& {
+    static_assert(N > 0, "an accessor needs a dimension; for a single number use *data_ptr<T>()");
+    expect_dim(N);
+    auto both = geometry();
+    return {data_ptr<T>(), both.first.data(), both.second.data()};
+  }
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() && = delete;
+  template <class T, size_t N>
+  PackedTensorAccessor32<T, N> packed_accessor32() const& {
+    return packed<T, N, int32_t>();
+  }
+  template <class T, size_t N>
+  PackedTensorAccessor64<T, N> packed_accessor64() const& {
+    return packed<T, N, int64_t>();
+  }
+
+  bool requires_grad() const { return get<int32_t>(rlt_tensor_requires_grad) != 0; }
+  bool is_leaf() const { return get<int32_t>(rlt_tensor_is_leaf) != 0; }
+  int64_t output_nr() const { return get<int64_t>(rlt_tensor_output_nr); }
+  void retain_grad() const { rlt::check(rlt_tensor_retain_grad(handle_)); }
+  bool retains_grad() const { return get<int32_t>(rlt_tensor_retains_grad) != 0; }
+  /// The operator that made this tensor; empty for a leaf. Defined in torch/csrc/autograd/function.h.
+  std::shared_ptr<torch::autograd::Node> grad_fn() const;
+  void remove_hook(unsigned hook) const { rlt::check(rlt_tensor_remove_hook(handle_, hook)); }
+
+  std::string toString() const {
+    std::string backend = DeviceTypeName(device().type());
+    if (backend == "META") backend = "Meta";
+    return backend + c10::toString(scalar_type()) + "Type";
+  }
+
+ protected:
+  template <class T>
+  T get(int32_t (*getter)(const rlt_tensor*, T*)) const {
+    T value{};
+    rlt::check(getter(handle_, &value));
+    return value;
+  }
+  std::pair<IntArrayRef, IntArrayRef> geometry() const {
+    const int64_t *sizes = nullptr, *strides = nullptr;
+    int64_t ndim = 0;
+    rlt::check(rlt_tensor_geometry(handle_, &sizes, &strides, &ndim));
+    return {IntArrayRef(sizes, static_cast<size_t>(ndim)), IntArrayRef(strides, static_cast<size_t>(ndim))};
+  }
+  static size_t wrap(int64_t dim, IntArrayRef sizes) {
+    int64_t ndim = static_cast<int64_t>(sizes.size());
+    if (C10_UNLIKELY(dim < -ndim || dim >= ndim)) dim_out_of_range(dim, ndim);
+    return static_cast<size_t>(dim < 0 ? dim + ndim : dim);
+  }
+
+ private:
+  [[noreturn]] RLT_COLD static void dim_out_of_range(int64_t dim, int64_t ndim) {
+    if (ndim == 0) rlt::raise<IndexError>("Dimension specified as " + std::to_string(dim) + " but tensor has no dimensions");
+    rlt::raise<IndexError>("Dimension out of range (expected to be in range of [" + std::to_string(-ndim) + ", " + std::to_string(ndim - 1) +
+                           "], but got " + std::to_string(dim) + ")");
+  }
+  void expect_dim(size_t expected) const {
+    if (C10_UNLIKELY(dim() != static_cast<int64_t>(expected))) {
+      rlt::raise<Error>("TensorAccessor expected " + std::to_string(expected) + " dims but tensor has " + std::to_string(dim()));
+    }
+  }
+  template <class T, size_t N, class Index>
+  GenericPackedTensorAccessor<T, N, Index> packed() const {
+    expect_dim(N);
+    auto both = geometry();
+    return {data_ptr<T>(), both.first.data(), both.second.data()};
+  }
+
+  rlt_tensor* handle_ = nullptr;
+};
+
+RLT_NAMESPACE_END
+}  // namespace at

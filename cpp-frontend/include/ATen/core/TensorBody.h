@@ -1,0 +1,246 @@
+// Tensor: TensorBase plus operators. The methods of the operators are generated from the schema.
+#pragma once
+
+#include <ATen/core/Reduction.h>
+#include <ATen/core/support.h>
+#include <rushlight/rushlight.h>
+
+#include <tuple>
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+// The converters that need the complete Tensor; methods use them, so they are declared before it.
+inline at::Tensor adopt(rlt_tensor* result);
+inline std::vector<at::Tensor> adopt(rlt_tensor_list* result);
+inline rlt_tensor* handle(const std::optional<at::Tensor>& tensor);
+inline const rlt_tensor* const* handles(at::TensorList tensors);
+inline int64_t length(const at::TensorList& tensors);
+RLT_NAMESPACE_END
+}  // namespace rlt
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+
+namespace indexing {
+struct TensorIndex;
+}
+class MutableGrad;
+
+class Tensor : public TensorBase {
+ public:
+  Tensor() = default;
+  explicit Tensor(rlt_tensor* adopted) noexcept : TensorBase(adopted) {}
+  explicit Tensor(TensorBase base) noexcept : TensorBase(std::move(base)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  Tensor& operator=(const Tensor& other) & {
+    TensorBase::operator=(other);
+    return *this;
+  }
+  Tensor& operator=(Tensor&& other) & noexcept {
+    TensorBase::operator=(std::move(other));
+    return *this;
+  }
+  /// Writes through a temporary: `x[0] = 1`, `x.index({...}) = y`.
+  Tensor& operator=(const Tensor& other) && { return copy_(other); }
+  Tensor& operator=(Tensor&& other) && { return copy_(other); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
+  Tensor& operator=(Scalar&& value) && { return fill_(value); }
+
+#include <ATen/generated/methods.h>
+
+  /// The single element.
+  Scalar item() const {
+    Scalar value;
+    rlt::check(rlt_tensor_item(handle(), rlt::scalar_out(value)));
+    return value;
+  }
+  template <class T>
+  T item() const {
+    return item().to<T>();
+  }
+
+  // Conversions that the operators `to` serve.
+  Tensor toType(ScalarType dtype) const { return to(dtype); }
+  Tensor cpu() const { return to(TensorOptions(kCPU)); }
+  Tensor cuda() const { return to(TensorOptions(kCUDA)); }
+  Tensor meta() const { return to(TensorOptions(kMeta)); }
+
+  Tensor operator[](int64_t index) const { return select(0, index); }
+  Tensor operator[](const Scalar& index) const {
+    if (!index.isIntegral(false)) rlt::raise<IndexError>("Can only index tensors with integral scalars");
+    return select(0, index.toLong());
+  }
+  Tensor operator[](const Tensor& index) const {
+    if (!index.defined()) rlt::raise<IndexError>("Can only index with tensors that are defined");
+    if (index.dim() != 0) rlt::raise<IndexError>("Can only index with tensors that are scalars (zero-dim)");
+    return select(0, index.item<int64_t>());
+  }
+
+  // torch::indexing; defined in ATen/TensorIndexing.h.
+  inline Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  inline Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+  inline Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& value);
+  inline Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
+  inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value);
+  inline Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
+
+  // Operators that work in place.
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator+=(const Scalar& other) { return add_(other); }
+  Tensor& operator-=(const Scalar& other) { return sub_(other); }
+  Tensor& operator*=(const Scalar& other) { return mul_(other); }
+  Tensor& operator/=(const Scalar& other) { return div_(other); }
+  Tensor operator-() const { return neg(); }
+
+  /// Computes the gradients of the leaves below this tensor.
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
+                std::optional<TensorList> inputs = std::nullopt) const {
+    bool retain = retain_graph.value_or(create_graph);
+    if (!inputs) {
+      rlt::check(rlt_tensor_backward(handle(), gradient.handle(), retain, create_graph));
+      return;
+    }
+    const rlt_tensor* output = handle();
+    const rlt_tensor* seed = gradient.handle();
+    rlt::check(rlt_backward(&output, 1, &seed, retain, create_graph, rlt::handles(*inputs), rlt::length(*inputs)));
+  }
+  /// The accumulated gradient; undefined before the first backward. (A `const` value, so that `auto& g = x.grad()` binds.)
+  const Tensor grad() const {
+    rlt_tensor* gradient = nullptr;
+    rlt::check(rlt_tensor_grad(handle(), &gradient));
+    return Tensor(gradient);
+  }
+  /// The gradient as something to assign to.
+  inline MutableGrad mutable_grad() const;
+  const Tensor& set_requires_grad(bool requires_grad) const {
+    rlt::check(rlt_tensor_set_requires_grad(handle(), requires_grad));
+    return *this;
+  }
+  Tensor& requires_grad_(bool requires_grad = true) const {
+    set_requires_grad(requires_grad);
+    return const_cast<Tensor&>(*this);
+  }
+  /// Calls `hook` with the gradient of this tensor; a tensor that it returns replaces the gradient.
+  template <class Hook>
+  unsigned register_hook(Hook&& hook) const;
+
+  /// The same values, outside of autograd.
+  Tensor data() const { return variable_data(); }
+  Tensor variable_data() const { return detach(); }
+  Tensor tensor_data() const { return detach(); }
+  void set_data(const Tensor& other) const { rlt::check(rlt_tensor_set_data(handle(), other.handle())); }
+  /// The tensor that this one is a view of.
+  Tensor _base() const {
+    rlt_tensor* base = nullptr;
+    rlt::check(rlt_tensor_base(handle(), &base));
+    if (!base) rlt::raise<Error>("Can't get base of non-view Variable");
+    return Tensor(base);
+  }
+
+  /// One line with type and sizes, to stderr.
+  inline void print() const;
+};
+
+/// What Tensor::mutable_grad returns: a gradient that can be assigned to.
+class MutableGrad : public Tensor {
+ public:
+  explicit MutableGrad(const Tensor& owner) : Tensor(owner.grad()), owner_(owner) {}
+  MutableGrad& operator=(const Tensor& gradient) {
+    rlt::check(rlt_tensor_set_grad(owner_.handle(), gradient.handle()));
+    Tensor& value = *this;
+    value = gradient;
+    return *this;
+  }
+  void reset() { *this = Tensor(); }
+
+ private:
+  Tensor owner_;
+};
+inline MutableGrad Tensor::mutable_grad() const { return MutableGrad(*this); }
+
+inline Tensor Generator::get_state() const {
+  rlt_tensor* state = nullptr;
+  rlt::check(rlt_generator_get_state(handle_, &state));
+  return Tensor(state);
+}
+inline void Generator::set_state(const Tensor& state) { rlt::check(rlt_generator_set_state(handle_, state.handle())); }
+inline Generator Generator::clone() const {
+  Generator copy = make_generator<CPUGeneratorImpl>();
+  copy.set_state(get_state());
+  return copy;
+}
+
+RLT_NAMESPACE_END
+}  // namespace at
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+
+inline at::Tensor adopt(rlt_tensor* result) { return at::Tensor(result); }
+inline rlt_tensor* handle(const std::optional<at::Tensor>& tensor) { return tensor ? tensor->handle() : nullptr; }
+inline const rlt_tensor* const* handles(at::TensorList tensors) {
+  // A Tensor is its handle and nothing else, so that a list of tensors is a list of handles.
+  static_assert(sizeof(at::Tensor) == sizeof(rlt_tensor*) && std::is_standard_layout_v<at::Tensor>, "a Tensor is one pointer");
+  return reinterpret_cast<const rlt_tensor* const*>(tensors.data());
+}
+inline int64_t length(const at::TensorList& tensors) { return static_cast<int64_t>(tensors.size()); }
+inline std::vector<at::Tensor> adopt(rlt_tensor_list* result) {
+  struct Free {
+    rlt_tensor_list* list;
+    ~Free() { rlt_tensor_list_free(list); }
+  } owner{result};
+  int64_t length = 0;
+  check(rlt_tensor_list_len(result, &length));
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(static_cast<size_t>(length));
+  for (int64_t i = 0; i < length; ++i) {
+    rlt_tensor* element = nullptr;
+    check(rlt_tensor_list_get(result, i, &element));
+    tensors.emplace_back(element);
+  }
+  return tensors;
+}
+
+/// The C side of Tensor::register_hook.
+template <class Hook>
+struct HookCallback {
+  Hook hook;
+  static int32_t call(void* ctx, const rlt_tensor* grad, rlt_tensor** replacement) {
+    return trampoline([&] {
+      rlt_tensor* held = nullptr;
+      check(rlt_tensor_retain(grad, &held));
+      at::Tensor gradient(held);
+      Hook& hook = static_cast<HookCallback*>(ctx)->hook;
+      if constexpr (std::is_void_v<decltype(hook(gradient))>) {
+        hook(gradient);
+      } else {
+        at::Tensor result = hook(gradient);
+        if (result.defined()) *replacement = result.release();
+      }
+    });
+  }
+  static void free(void* ctx) { delete static_cast<HookCallback*>(ctx); }
+};
+
+RLT_NAMESPACE_END
+}  // namespace rlt
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+
+template <class Hook>
+unsigned Tensor::register_hook(Hook&& hook) const {
+  using Callback = rlt::HookCallback<std::decay_t<Hook>>;
+  std::unique_ptr<Callback> callback(new Callback{std::forward<Hook>(hook)});
+  uint64_t id = 0;
+  rlt::check(rlt_tensor_register_hook(handle(), &Callback::call, callback.get(), &Callback::free, &id));
+  callback.release();
+  return static_cast<unsigned>(id);
+}
+
+RLT_NAMESPACE_END
+}  // namespace at

@@ -1,0 +1,85 @@
+// Compiler switches and the library's inline namespace. Every other header includes this one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// The names of libtorch programs (torch::, at::, c10::) live in an inline namespace, so that the inline functions of this
+// library and of a libtorch in the same process are different symbols. Programs that forward-declare our classes
+// themselves can switch it off.
+#ifdef RLT_NO_INLINE_NAMESPACE
+#define RLT_NAMESPACE_BEGIN
+#define RLT_NAMESPACE_END
+#else
+#define RLT_NAMESPACE_BEGIN inline namespace rlt_1 {
+#define RLT_NAMESPACE_END }
+#endif
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS) || defined(_CPPUNWIND)
+#define RLT_EXCEPTIONS 1
+#else
+#define RLT_EXCEPTIONS 0
+#endif
+
+#if defined(__cpp_rtti) || defined(__GXX_RTTI) || defined(_CPPRTTI)
+#define RLT_RTTI 1
+#else
+#define RLT_RTTI 0
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define C10_LIKELY(expr) (__builtin_expect(static_cast<bool>(expr), 1))
+#define C10_UNLIKELY(expr) (__builtin_expect(static_cast<bool>(expr), 0))
+#define C10_NOINLINE __attribute__((noinline))
+#define C10_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define RLT_COLD __attribute__((noinline, cold))
+#else
+#define C10_LIKELY(expr) (expr)
+#define C10_UNLIKELY(expr) (expr)
+#define C10_NOINLINE
+#define C10_ALWAYS_INLINE inline
+#define RLT_COLD
+#endif
+
+#define C10_LIKELY_OR_CONST(expr) C10_LIKELY(expr)
+#define C10_UNUSED [[maybe_unused]]
+#define C10_NODISCARD [[nodiscard]]
+#define C10_FALLTHROUGH [[fallthrough]]
+#define C10_RESTRICT __restrict
+#define C10_HOST_DEVICE
+#define C10_DEVICE
+#define C10_HOST
+
+// Nothing is exported from a header-only library: the import and export marks are empty.
+#define C10_EXPORT
+#define C10_IMPORT
+#define C10_API
+#define TORCH_API
+#define AT_API
+
+#define C10_CONCATENATE_IMPL(a, b) a##b
+#define C10_CONCATENATE(a, b) C10_CONCATENATE_IMPL(a, b)
+#define C10_MACRO_EXPAND(args) args
+#define C10_STRINGIZE_IMPL(x) #x
+#define C10_STRINGIZE(x) C10_STRINGIZE_IMPL(x)
+#define C10_UID __COUNTER__
+#define C10_ANONYMOUS_VARIABLE(str) C10_CONCATENATE(str, __COUNTER__)
+#define AT_DISALLOW_COPY_AND_ASSIGN(Class) \
+  Class(const Class&) = delete;            \
+  Class& operator=(const Class&) = delete
+#define C10_DISABLE_COPY_AND_ASSIGN(Class) AT_DISALLOW_COPY_AND_ASSIGN(Class)
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+RLT_NAMESPACE_END
+}  // namespace c10
+namespace at {
+RLT_NAMESPACE_BEGIN
+using namespace c10;
+RLT_NAMESPACE_END
+}  // namespace at
+namespace torch {
+RLT_NAMESPACE_BEGIN
+using namespace at;
+RLT_NAMESPACE_END
+}  // namespace torch

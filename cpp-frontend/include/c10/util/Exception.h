@@ -1,0 +1,312 @@
+// Exceptions, TORCH_CHECK and its kin, warnings.
+//
+// A failed call of the C ABI arrives here as a status: rlt::check turns it into the exception of its kind. Programs
+// built with -fno-exceptions get the failure handler instead.
+#pragma once
+
+#include <c10/macros/Macros.h>
+#include <c10/util/StringUtil.h>
+#include <rushlight/core.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+
+/// Base of everything that this library throws.
+class Error : public std::exception {
+ public:
+  static constexpr int32_t code = RLT_ERROR_RUNTIME;
+
+  explicit Error(std::string message) : message_(std::move(message)) { refresh(); }
+  Error(SourceLocation, std::string message) : Error(std::move(message)) {}
+  Error(std::string message, std::string backtrace, const void* caller = nullptr)
+      : message_(std::move(message)), backtrace_(std::move(backtrace)), caller_(caller) {
+    refresh();
+  }
+
+  /// Adds a line that says what the program was doing.
+  void add_context(std::string line) {
+    context_.push_back(std::move(line));
+    refresh();
+  }
+  const std::string& msg() const { return message_; }
+  const std::vector<std::string>& context() const { return context_; }
+  const std::string& backtrace() const { return backtrace_; }
+  const void* caller() const noexcept { return caller_; }
+  const char* what() const noexcept override { return what_.c_str(); }
+  const char* what_without_backtrace() const noexcept { return without_backtrace_.c_str(); }
+
+ private:
+  void refresh() {
+    without_backtrace_ = message_;
+    for (const std::string& line : context_) without_backtrace_ += "\n  " + line;
+    what_ = backtrace_.empty() ? without_backtrace_ : without_backtrace_ + "\n" + backtrace_;
+  }
+
+  std::string message_;
+  std::vector<std::string> context_;
+  std::string backtrace_;
+  std::string without_backtrace_;
+  std::string what_;
+  const void* caller_ = nullptr;
+};
+
+#define RLT_DEFINE_ERROR(Name, number)           \
+  class Name : public Error {                    \
+   public:                                       \
+    static constexpr int32_t code = number;      \
+    using Error::Error;                          \
+  }
+
+/// An index or dimension out of range.
+RLT_DEFINE_ERROR(IndexError, RLT_ERROR_INDEX);
+/// An argument whose value is not acceptable.
+RLT_DEFINE_ERROR(ValueError, RLT_ERROR_VALUE);
+/// An argument of the wrong type or dtype.
+RLT_DEFINE_ERROR(TypeError, RLT_ERROR_TYPE);
+/// No kernel for this combination of operator, dtype and device.
+RLT_DEFINE_ERROR(NotImplementedError, RLT_ERROR_NOT_IMPLEMENTED);
+/// An allocation failed.
+RLT_DEFINE_ERROR(OutOfMemoryError, RLT_ERROR_OUT_OF_MEMORY);
+/// A decomposition did not converge or met a singular matrix.
+RLT_DEFINE_ERROR(LinAlgError, RLT_ERROR_LINALG);
+RLT_DEFINE_ERROR(EnforceFiniteError, RLT_ERROR_RUNTIME);
+RLT_DEFINE_ERROR(SyntaxError, RLT_ERROR_RUNTIME);
+RLT_DEFINE_ERROR(DistError, RLT_ERROR_RUNTIME);
+RLT_DEFINE_ERROR(AcceleratorError, RLT_ERROR_RUNTIME);
+#undef RLT_DEFINE_ERROR
+
+RLT_NAMESPACE_END
+}  // namespace c10
+
+namespace rlt {
+RLT_NAMESPACE_BEGIN
+
+/// What a program built without exceptions is told instead. It may end the thread or jump out; when it returns, the
+/// process ends, because the interrupted call has no result.
+using FailureHandler = void (*)(int32_t code, const char* message);
+
+inline FailureHandler& failure_handler() {
+  static FailureHandler handler = nullptr;
+  return handler;
+}
+
+/// Sets the failure handler and returns the one before (nullptr: the text goes to stderr).
+inline FailureHandler set_failure_handler(FailureHandler handler) {
+  return std::exchange(failure_handler(), handler);
+}
+
+template <class E>
+[[noreturn]] RLT_COLD void raise(std::string message) {
+#if RLT_EXCEPTIONS
+  throw E(std::move(message));
+#else
+  if (FailureHandler handler = failure_handler()) {
+    handler(E::code, message.c_str());
+  } else {
+    std::fprintf(stderr, "%s\n", message.c_str());
+  }
+  std::abort();
+#endif
+}
+
+#if RLT_EXCEPTIONS
+/// The exception that a C++ callback threw while native code was below it on the stack: the callback's trampoline
+/// leaves it here and rlt::check throws it again above the native code.
+inline std::exception_ptr& pending_exception() {
+  static thread_local std::exception_ptr pending;
+  return pending;
+}
+#endif
+
+/// Throws the exception for the last error of this thread.
+[[noreturn]] RLT_COLD inline void raise_last_error(int32_t status) {
+#if RLT_EXCEPTIONS
+  if (std::exception_ptr pending = std::exchange(pending_exception(), nullptr)) {
+    if (status == RLT_ERROR_CALLBACK) std::rethrow_exception(pending);
+  }
+#endif
+  const char* text = rlt_last_error_message();
+  std::string message = text ? text : "";
+  switch (status) {
+    case RLT_ERROR_INDEX: raise<c10::IndexError>(std::move(message));
+    case RLT_ERROR_VALUE: raise<c10::ValueError>(std::move(message));
+    case RLT_ERROR_TYPE: raise<c10::TypeError>(std::move(message));
+    case RLT_ERROR_NOT_IMPLEMENTED: raise<c10::NotImplementedError>(std::move(message));
+    case RLT_ERROR_OUT_OF_MEMORY: raise<c10::OutOfMemoryError>(std::move(message));
+    case RLT_ERROR_LINALG: raise<c10::LinAlgError>(std::move(message));
+    default: raise<c10::Error>(std::move(message));
+  }
+}
+
+/// Throws unless a C call succeeded.
+inline void check(int32_t status) {
+  if (C10_UNLIKELY(status != RLT_OK)) raise_last_error(status);
+}
+
+/// Runs a C++ callback below native code: nothing may unwind, so an exception is kept for rlt::check and reported as
+/// a status.
+template <class Body>
+int32_t trampoline(Body&& body) {
+#if RLT_EXCEPTIONS
+  try {
+    body();
+    return RLT_OK;
+  } catch (const std::exception& error) {
+    pending_exception() = std::current_exception();
+    rlt_set_last_error(RLT_ERROR_CALLBACK, error.what());
+  } catch (...) {
+    pending_exception() = std::current_exception();
+    rlt_set_last_error(RLT_ERROR_CALLBACK, "a C++ callback threw an exception that is not a std::exception");
+  }
+  return RLT_ERROR_CALLBACK;
+#else
+  body();
+  return RLT_OK;
+#endif
+}
+
+RLT_NAMESPACE_END
+}  // namespace rlt
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+
+class Warning {
+ public:
+  class UserWarning {};
+  class DeprecationWarning {};
+  Warning(std::string message, const SourceLocation& location) : message_(std::move(message)), location_(location) {}
+  const std::string& msg() const { return message_; }
+  const SourceLocation& source_location() const { return location_; }
+
+ private:
+  std::string message_;
+  SourceLocation location_;
+};
+
+/// Receives warnings. The default one prints them to stderr.
+class WarningHandler {
+ public:
+  virtual ~WarningHandler() = default;
+  virtual void process(const Warning& warning) {
+    std::fprintf(stderr, "[W %s:%u] Warning: %s (function %s)\n", warning.source_location().file, warning.source_location().line,
+                 warning.msg().c_str(), warning.source_location().function);
+  }
+};
+
+namespace WarningUtils {
+inline WarningHandler*& current_handler() {
+  static thread_local WarningHandler* handler = nullptr;
+  return handler;
+}
+inline bool& always() {
+  static bool value = false;
+  return value;
+}
+inline WarningHandler* get_warning_handler() {
+  static WarningHandler default_handler;
+  return current_handler() ? current_handler() : &default_handler;
+}
+inline void set_warning_handler(WarningHandler* handler) { current_handler() = handler; }
+inline void set_warnAlways(bool value) { always() = value; }
+inline bool get_warnAlways() { return always(); }
+
+class WarningHandlerGuard {
+ public:
+  explicit WarningHandlerGuard(WarningHandler* handler) : before_(current_handler()) { current_handler() = handler; }
+  ~WarningHandlerGuard() { current_handler() = before_; }
+  WarningHandlerGuard(const WarningHandlerGuard&) = delete;
+  WarningHandlerGuard& operator=(const WarningHandlerGuard&) = delete;
+
+ private:
+  WarningHandler* before_;
+};
+
+struct WarnAlways {
+  explicit WarnAlways(bool value = true) : before_(always()) { always() = value; }
+  ~WarnAlways() { always() = before_; }
+  WarnAlways(const WarnAlways&) = delete;
+  WarnAlways& operator=(const WarnAlways&) = delete;
+
+ private:
+  bool before_;
+};
+}  // namespace WarningUtils
+
+RLT_COLD inline void warn(const Warning& warning) { WarningUtils::get_warning_handler()->process(warning); }
+
+namespace detail {
+template <class E>
+[[noreturn]] RLT_COLD void torch_check_fail(const char* condition, const char* file, uint32_t line, std::string message) {
+  (void)file, (void)line;
+  if (message.empty()) {
+    message = std::string("Expected ") + condition +
+              " to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement "
+              "request to PyTorch.)";
+  }
+  rlt::raise<E>(std::move(message));
+}
+[[noreturn]] RLT_COLD inline void internal_assert_fail(const char* condition, const char* file, uint32_t line,
+                                                       const std::string& message) {
+  std::string text = std::string(condition) + " INTERNAL ASSERT FAILED at \"" + file + "\":" + std::to_string(line) +
+                     ", please report a bug. " + message;
+  rlt::raise<Error>(std::move(text));
+}
+}  // namespace detail
+
+RLT_NAMESPACE_END
+}  // namespace c10
+
+#define TORCH_CHECK_WITH(Type, condition, ...) \
+  if (C10_UNLIKELY(!(condition)))              \
+  ::c10::detail::torch_check_fail<::c10::Type>(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__))
+#define TORCH_CHECK_WITH_MSG(Type, condition, type, ...) TORCH_CHECK_WITH(Type, condition, __VA_ARGS__)
+#define TORCH_CHECK(condition, ...) TORCH_CHECK_WITH(Error, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_INDEX(condition, ...) TORCH_CHECK_WITH(IndexError, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_VALUE(condition, ...) TORCH_CHECK_WITH(ValueError, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_TYPE(condition, ...) TORCH_CHECK_WITH(TypeError, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_LINALG(condition, ...) TORCH_CHECK_WITH(LinAlgError, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) TORCH_CHECK_WITH(NotImplementedError, condition, ##__VA_ARGS__)
+#define TORCH_CHECK_TENSOR_ALL(condition, ...) TORCH_CHECK((condition)._is_all_true().item<bool>(), ##__VA_ARGS__)
+#define TORCH_INTERNAL_ASSERT(condition, ...) \
+  if (C10_UNLIKELY(!(condition)))             \
+  ::c10::detail::internal_assert_fail(#condition, __FILE__, static_cast<uint32_t>(__LINE__), ::c10::str(__VA_ARGS__))
+#ifdef NDEBUG
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) \
+  while (false) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
+#else
+#define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
+#endif
+#define TORCH_CHECK_OP(left, right, op)                                                                                      \
+  TORCH_CHECK((left)op(right), "Check failed: " #left " " #op " " #right " (", (left), " vs. ", (right), "). ")
+#define TORCH_CHECK_EQ(left, right) TORCH_CHECK_OP(left, right, ==)
+#define TORCH_CHECK_NE(left, right) TORCH_CHECK_OP(left, right, !=)
+#define TORCH_CHECK_LE(left, right) TORCH_CHECK_OP(left, right, <=)
+#define TORCH_CHECK_LT(left, right) TORCH_CHECK_OP(left, right, <)
+#define TORCH_CHECK_GE(left, right) TORCH_CHECK_OP(left, right, >=)
+#define TORCH_CHECK_GT(left, right) TORCH_CHECK_OP(left, right, >)
+#define C10_THROW_ERROR(Type, message) ::rlt::raise<::c10::Type>(message)
+#define AT_ERROR(...) ::rlt::raise<::c10::Error>(std::string(::c10::str(__VA_ARGS__)))
+#define AT_ASSERT(condition) TORCH_INTERNAL_ASSERT(condition)
+#define AT_ASSERTM(condition, ...) TORCH_INTERNAL_ASSERT(condition, __VA_ARGS__)
+#define AT_INDEX_ERROR(...) ::rlt::raise<::c10::IndexError>(std::string(::c10::str(__VA_ARGS__)))
+
+#define RLT_SOURCE_LOCATION (::c10::SourceLocation{__func__, __FILE__, static_cast<uint32_t>(__LINE__)})
+#define TORCH_WARN(...) ::c10::warn(::c10::Warning(::c10::str(__VA_ARGS__), RLT_SOURCE_LOCATION))
+#define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
+#define TORCH_WARN_ONCE(...)                                         \
+  do {                                                               \
+    static bool rlt_warned = false;                                  \
+    if (!rlt_warned || ::c10::WarningUtils::get_warnAlways()) {      \
+      rlt_warned = true;                                             \
+      TORCH_WARN(__VA_ARGS__);                                       \
+    }                                                                \
+  } while (false)
+#define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
