@@ -5,7 +5,6 @@
 #include <ATen/core/TensorBody.h>
 
 #include <cmath>
-#include <iomanip>
 #include <ostream>
 
 namespace at {
@@ -58,11 +57,13 @@ inline NumberFormat choose_format(std::ostream& out, const double* values, int64
     return {1, high + 1};
   }
   if (whole || high - low > 4) {
-    out << std::scientific << std::setprecision(4);
+    out << std::scientific;
+    out.precision(4);
     bool long_exponent = !whole && (std::abs(high) > 99 || std::abs(low) > 99);
     return {1, long_exponent ? 12 : 11};
   }
-  out << std::fixed << std::setprecision(4);
+  out << std::fixed;
+  out.precision(4);
   if (high > 5 || high < 0) return {std::pow(10.0, high - 1), 7};
   return {1, high == 0 ? 7 : high + 6};
 }
@@ -91,7 +92,8 @@ inline void print_matrix(std::ostream& out, const double* values, int64_t rows, 
     }
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t column = first; column < last; ++column) {
-        out << std::setw(format.width) << values[row * columns + column] / format.scale << (column + 1 < last ? " " : "\n");
+        out.width(format.width);
+        out << values[row * columns + column] / format.scale << (column + 1 < last ? " " : "\n");
       }
       if (row + 1 < rows) out << (scaled ? " " : "") << indent;
     }
@@ -136,7 +138,10 @@ inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line
       if (sizes.size() == 1) {
         detail::NumberFormat format = detail::choose_format(out, data, sizes[0]);
         if (format.scale != 1) detail::print_scale(out, format.scale);
-        for (int64_t i = 0; i < sizes[0]; ++i) out << std::setw(format.width) << data[i] / format.scale << "\n";
+        for (int64_t i = 0; i < sizes[0]; ++i) {
+          out.width(format.width);
+          out << data[i] / format.scale << "\n";
+        }
       } else if (sizes.size() == 2) {
         detail::print_matrix(out, data, sizes[0], sizes[1], line_width, "");
       } else {

@@ -1,0 +1,16 @@
+// Everything of the C++ API.
+#pragma once
+
+#include <torch/autograd.h>
+#include <torch/cuda.h>
+#include <torch/enum.h>
+#include <torch/nn.h>
+#include <torch/optim.h>
+#include <torch/serialize.h>
+#include <torch/types.h>
+#include <torch/utils.h>
+#include <torch/version.h>
+
+// Programs expect these after including torch/torch.h.
+#include <cmath>
+#include <iostream>

@@ -1,0 +1,285 @@
+// Function<T>: an operator with its own forward and backward, written in C++.
+//
+// forward runs with recording off; rlt_custom_function_record then attaches a node whose callback calls backward.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/function.h>
+
+#include <string>
+#include <unordered_map>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace autograd {
+
+struct AutogradContext;
+namespace detail {
+template <class T>
+struct CustomFunction;
+}
+
+/// What forward leaves for backward.
+struct AutogradContext {
+  AutogradContext() = default;
+  AutogradContext(const AutogradContext&) = delete;
+  AutogradContext& operator=(const AutogradContext&) = delete;
+  ~AutogradContext() { free_saved(); }
+
+  /// Values other than inputs and outputs.
+  std::unordered_map<std::string, at::IValue> saved_data;
+
+  /// Keeps inputs and outputs for backward.
+  void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
+  /// The kept tensors; an error if one was changed in between.
+  variable_list get_saved_variables() const {
+    if (freed_) {
+      rlt::raise<Error>(
+          "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
+          "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+          "to backward through the graph a second time or if you need to access saved tensors after calling backward.");
+    }
+    if (saved_.empty()) return to_save_;
+    variable_list result;
+    result.reserve(saved_.size());
+    for (rlt_saved_tensor* saved : saved_) {
+      rlt_tensor* tensor = nullptr;
+      if (saved) rlt::check(rlt_saved_tensor_unpack(saved, &tensor));
+      result.emplace_back(tensor);
+    }
+    return result;
+  }
+  /// Marks inputs that forward changed in place.
+  void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
+  /// Marks outputs that have no gradient.
+  void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
+  /// Whether backward gets zeros (the default) or undefined tensors for outputs without gradient.
+  void set_materialize_grads(bool value) { materialize_grads_ = value; }
+  /// Does the tensor argument of this number need a gradient?
+  bool needs_input_grad(size_t index) const { return index < needs_input_grad_.size() && needs_input_grad_[index]; }
+
+ private:
+  template <class T>
+  friend struct detail::CustomFunction;
+
+  static bool contains(const variable_list& list, const Variable& tensor) {
+    for (const Variable& item : list) {
+      if (item.is_same(tensor)) return true;
+    }
+    return false;
+  }
+  void save(const variable_list& outputs) {
+    for (const Variable& tensor : to_save_) {
+      rlt_saved_tensor* saved = nullptr;
+      if (tensor.defined()) rlt::check(rlt_saved_tensor_new(tensor.handle(), contains(outputs, tensor), &saved));
+      saved_.push_back(saved);
+    }
+    to_save_.clear();
+    dirty_.clear();
+    non_differentiable_.clear();
+  }
+  void free_saved() {
+    for (rlt_saved_tensor* saved : saved_) rlt_saved_tensor_free(saved);
+    saved_.clear();
+  }
+
+  variable_list to_save_;
+  variable_list dirty_;
+  variable_list non_differentiable_;
+  std::vector<rlt_saved_tensor*> saved_;
+  std::vector<bool> needs_input_grad_;
+  bool materialize_grads_ = true;
+  bool freed_ = false;
+};
+
+namespace detail {
+
+// The tensors among forward's arguments, in order.
+struct ArgumentTensors {
+  variable_list tensors;
+  std::vector<bool> is_tensor;
+
+  void add(const at::Tensor& tensor) {
+    tensors.push_back(tensor);
+    is_tensor.push_back(true);
+  }
+  void add(const std::optional<at::Tensor>& tensor) {
+    if (tensor) return add(*tensor);
+    is_tensor.push_back(false);
+  }
+  void add(const variable_list& list) {
+    for (const Variable& tensor : list) add(tensor);
+  }
+  void add(at::TensorList list) {
+    for (const Variable& tensor : list) add(tensor);
+  }
+  template <class T>
+  void add(const T&) {
+    is_tensor.push_back(false);
+  }
+};
+
+inline variable_list to_list(at::Tensor output) {
+  variable_list list;
+  list.push_back(std::move(output));
+  return list;
+}
+inline variable_list to_list(variable_list outputs) { return outputs; }
+template <class Out>
+Out from_list(variable_list outputs) {
+  if constexpr (std::is_same_v<Out, at::Tensor>) {
+    return outputs[0];
+  } else {
+    return outputs;
+  }
+}
+
+template <class T>
+struct CustomFunction {
+  AutogradContext context;
+  std::vector<bool> is_tensor;
+
+  static int32_t backward(void* ctx, const rlt_tensor* const* grad_outputs, int64_t n_outputs, rlt_tensor** grad_inputs, int64_t n_inputs) {
+    return rlt::trampoline([&] {
+      CustomFunction& self = **static_cast<std::shared_ptr<CustomFunction>*>(ctx);
+      variable_list gradients;
+      for (int64_t i = 0; i < n_outputs; ++i) {
+        rlt_tensor* held = nullptr;
+        if (grad_outputs[i]) rlt::check(rlt_tensor_retain(grad_outputs[i], &held));
+        gradients.emplace_back(held);
+      }
+      variable_list results = T::backward(&self.context, std::move(gradients));
+      self.give(results, grad_inputs, static_cast<size_t>(n_inputs));
+    });
+  }
+  static void release(void* ctx) {
+    AutogradContext& context = (*static_cast<std::shared_ptr<CustomFunction>*>(ctx))->context;
+    context.free_saved();
+    context.freed_ = true;
+  }
+  static void destroy(void* ctx) { delete static_cast<std::shared_ptr<CustomFunction>*>(ctx); }
+
+  // One gradient per argument of forward; those of arguments that are no tensors must be undefined.
+  void give(variable_list& results, rlt_tensor** grad_inputs, size_t n_inputs) const {
+    size_t expected = is_tensor.size();
+    for (size_t extra = results.size(); extra > expected && !results[extra - 1].defined(); --extra) results.pop_back();
+    if (results.size() != expected) {
+      rlt::raise<Error>("function returned an incorrect number of gradients (expected " + std::to_string(expected) + ", got " +
+                        std::to_string(results.size()) + ")");
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < expected; ++i) {
+      if (is_tensor[i]) {
+        if (next < n_inputs) grad_inputs[next++] = results[i].release();
+      } else if (results[i].defined()) {
+        rlt::raise<Error>("function returned a gradient different from None at position " + std::to_string(i + 1) +
+                          ", but the corresponding forward input was not a Variable");
+      }
+    }
+  }
+
+  template <class Out, class... Args>
+  static Out apply(const char* name, Args&&... args) {
+    ArgumentTensors inputs;
+    (inputs.add(args), ...);
+    auto function = std::make_shared<CustomFunction>();
+    AutogradContext& context = function->context;
+    function->is_tensor = inputs.is_tensor;
+    bool recording = GradMode::is_enabled();
+    for (const Variable& tensor : inputs.tensors) {
+      context.needs_input_grad_.push_back(recording && tensor.defined() && tensor.requires_grad());
+    }
+    variable_list outputs;
+    {
+      AutoGradMode off(false);
+      outputs = to_list(T::forward(&context, std::forward<Args>(args)...));
+      // An output that is an untouched input leaves as a view of it, so that it can have a history of its own.
+      for (Variable& output : outputs) {
+        if (output.defined() && AutogradContext::contains(inputs.tensors, output) && !AutogradContext::contains(context.dirty_, output)) {
+          Variable view = output.alias();
+          for (Variable& saved : context.to_save_) {
+            if (saved.is_same(output)) saved = view;
+          }
+          output = view;
+        }
+      }
+    }
+    record(name, function, inputs.tensors, outputs);
+    return from_list<Out>(std::move(outputs));
+  }
+
+  static void record(const char* name, const std::shared_ptr<CustomFunction>& function, const variable_list& inputs, const variable_list& outputs) {
+    AutogradContext& context = function->context;
+    std::vector<int32_t> differentiable, dirty;
+    for (const Variable& output : outputs) {
+      bool can = output.defined() && (output.is_floating_point() || output.is_complex());
+      differentiable.push_back(can && !AutogradContext::contains(context.non_differentiable_, output));
+    }
+    for (const Variable& input : inputs) dirty.push_back(AutogradContext::contains(context.dirty_, input));
+    rlt_custom_function entry = {};
+    entry.struct_size = sizeof entry;
+    entry.name = name;
+    auto holder = std::make_unique<std::shared_ptr<CustomFunction>>(function);
+    entry.ctx = holder.get();
+    entry.backward = &CustomFunction::backward;
+    entry.deleter = &CustomFunction::destroy;
+    entry.release = &CustomFunction::release;
+    entry.materialize_grads = context.materialize_grads_;
+    int32_t recorded = 0;
+    rlt::check(rlt_custom_function_record(&entry, rlt::handles(inputs), static_cast<int64_t>(inputs.size()), rlt::handles(outputs),
+                                          static_cast<int64_t>(outputs.size()), differentiable.data(), dirty.data(), &recorded));
+    holder.release();
+    if (recorded) context.save(outputs);
+  }
+};
+
+// `MyFunction` out of the compiler's spelling of a template instance.
+template <class T>
+const char* function_name() {
+  static const std::string name = [] {
+    std::string text = __PRETTY_FUNCTION__;
+    size_t start = text.find("T = ");
+    text = start == std::string::npos ? "CustomFunction" : text.substr(start + 4, text.find_first_of(";]", start) - start - 4);
+    return "CppNode<" + text + ">";
+  }();
+  return name.c_str();
+}
+
+}  // namespace detail
+
+/// Base of a custom operator: `struct Square : Function<Square>` with static forward(AutogradContext*, ...) and
+/// backward(AutogradContext*, variable_list); call it with Square::apply(...).
+template <class T>
+struct Function {
+  template <class X = T, class... Args>
+  static auto apply(Args&&... args) -> std::enable_if_t<std::is_same_v<X, T>, decltype(X::forward(nullptr, std::forward<Args>(args)...))> {
+    using Out = decltype(X::forward(nullptr, std::forward<Args>(args)...));
+    return detail::CustomFunction<X>::template apply<Out>(detail::function_name<X>(), std::forward<Args>(args)...);
+  }
+};
+
+/// Reports not-a-number gradients with the operator that made them, in this scope.
+class DetectAnomalyGuard {
+ public:
+  explicit DetectAnomalyGuard(bool check_nan = true) {
+    (void)check_nan;
+    rlt::check(rlt_get_anomaly_mode(&before_));
+    rlt::check(rlt_set_anomaly_mode(1));
+  }
+  ~DetectAnomalyGuard() { rlt_set_anomaly_mode(before_); }
+  DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
+  DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;
+
+ private:
+  int32_t before_ = 0;
+};
+
+using c10::AutoGradMode;
+using c10::GradMode;
+using c10::InferenceMode;
+using c10::NoGradGuard;
+
+}  // namespace autograd
+RLT_NAMESPACE_END
+}  // namespace torch

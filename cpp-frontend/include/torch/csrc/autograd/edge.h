@@ -1,0 +1,3 @@
+// See torch/csrc/autograd/function.h.
+#pragma once
+#include <torch/csrc/autograd/function.h>

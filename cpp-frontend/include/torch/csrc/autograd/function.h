@@ -1,0 +1,88 @@
+// Node: an operator in the graph of gradients.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace autograd {
+
+using Variable = at::Tensor;
+using variable_list = std::vector<Variable>;
+
+struct Edge;
+
+struct Node : std::enable_shared_from_this<Node> {
+  /// Takes over one reference.
+  explicit Node(rlt_node* adopted) : handle_(adopted) {}
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node() { rlt_node_free(handle_); }
+
+  /// The operator's name, like `AddBackward0`.
+  std::string name() const {
+    const char* text = nullptr;
+    rlt::check(rlt_node_name(handle_, &text));
+    return text;
+  }
+  uint64_t sequence_nr() const {
+    uint64_t number = 0;
+    rlt::check(rlt_node_sequence_nr(handle_, &number));
+    return number;
+  }
+  uint32_t num_inputs() const {
+    int64_t count = 0;
+    rlt::check(rlt_node_num_inputs(handle_, &count));
+    return static_cast<uint32_t>(count);
+  }
+  uint32_t num_outputs() const {
+    int64_t count = 0;
+    rlt::check(rlt_node_next_count(handle_, &count));
+    return static_cast<uint32_t>(count);
+  }
+  inline Edge next_edge(size_t index) const;
+  inline std::vector<Edge> next_edges() const;
+  rlt_node* handle() const { return handle_; }
+
+ private:
+  rlt_node* handle_;
+};
+
+/// Where a gradient flows to: an input of a node.
+struct Edge {
+  bool is_valid() const noexcept { return function != nullptr; }
+  std::shared_ptr<Node> function;
+  uint32_t input_nr = 0;
+};
+using edge_list = std::vector<Edge>;
+
+inline Edge Node::next_edge(size_t index) const {
+  rlt_node* next = nullptr;
+  int64_t input_nr = 0;
+  rlt::check(rlt_node_next_at(handle_, static_cast<int64_t>(index), &next, &input_nr));
+  return {next ? std::make_shared<Node>(next) : nullptr, static_cast<uint32_t>(input_nr)};
+}
+inline std::vector<Edge> Node::next_edges() const {
+  std::vector<Edge> edges;
+  uint32_t count = num_outputs();
+  for (uint32_t i = 0; i < count; ++i) edges.push_back(next_edge(i));
+  return edges;
+}
+
+}  // namespace autograd
+RLT_NAMESPACE_END
+}  // namespace torch
+
+namespace at {
+RLT_NAMESPACE_BEGIN
+inline std::shared_ptr<torch::autograd::Node> TensorBase::grad_fn() const {
+  rlt_node* node = nullptr;
+  rlt::check(rlt_tensor_grad_fn(handle_, &node));
+  return node ? std::make_shared<torch::autograd::Node>(node) : nullptr;
+}
+RLT_NAMESPACE_END
+}  // namespace at

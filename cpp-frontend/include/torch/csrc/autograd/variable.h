@@ -1,0 +1,3 @@
+// See torch/autograd.h.
+#pragma once
+#include <torch/autograd.h>

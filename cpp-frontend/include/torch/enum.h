@@ -1,0 +1,85 @@
+// Enumerators that options take: a type and a value of it per name, for std::variant.
+#pragma once
+
+#include <ATen/core/Reduction.h>
+#include <c10/util/Exception.h>
+
+#include <string>
+#include <variant>
+
+#define TORCH_ENUM_DECLARE(name)                \
+  namespace torch {                             \
+  RLT_NAMESPACE_BEGIN                           \
+  namespace enumtype {                          \
+  struct k##name {                              \
+    k##name() {}                                \
+    static constexpr const char* text = "k" #name; \
+  };                                            \
+  }                                             \
+  inline const enumtype::k##name k##name;       \
+  RLT_NAMESPACE_END                             \
+  }
+
+TORCH_ENUM_DECLARE(Linear)
+TORCH_ENUM_DECLARE(Conv1D)
+TORCH_ENUM_DECLARE(Conv2D)
+TORCH_ENUM_DECLARE(Conv3D)
+TORCH_ENUM_DECLARE(ConvTranspose1D)
+TORCH_ENUM_DECLARE(ConvTranspose2D)
+TORCH_ENUM_DECLARE(ConvTranspose3D)
+TORCH_ENUM_DECLARE(Sigmoid)
+TORCH_ENUM_DECLARE(Tanh)
+TORCH_ENUM_DECLARE(ReLU)
+TORCH_ENUM_DECLARE(GELU)
+TORCH_ENUM_DECLARE(SiLU)
+TORCH_ENUM_DECLARE(Mish)
+TORCH_ENUM_DECLARE(LeakyReLU)
+TORCH_ENUM_DECLARE(FanIn)
+TORCH_ENUM_DECLARE(FanOut)
+TORCH_ENUM_DECLARE(Constant)
+TORCH_ENUM_DECLARE(Reflect)
+TORCH_ENUM_DECLARE(Replicate)
+TORCH_ENUM_DECLARE(Circular)
+TORCH_ENUM_DECLARE(Nearest)
+TORCH_ENUM_DECLARE(Bilinear)
+TORCH_ENUM_DECLARE(Bicubic)
+TORCH_ENUM_DECLARE(Trilinear)
+TORCH_ENUM_DECLARE(Area)
+TORCH_ENUM_DECLARE(NearestExact)
+TORCH_ENUM_DECLARE(Sum)
+TORCH_ENUM_DECLARE(Mean)
+TORCH_ENUM_DECLARE(Max)
+TORCH_ENUM_DECLARE(None)
+TORCH_ENUM_DECLARE(BatchMean)
+TORCH_ENUM_DECLARE(Zeros)
+TORCH_ENUM_DECLARE(Border)
+TORCH_ENUM_DECLARE(Reflection)
+TORCH_ENUM_DECLARE(RNN_TANH)
+TORCH_ENUM_DECLARE(RNN_RELU)
+TORCH_ENUM_DECLARE(LSTM)
+TORCH_ENUM_DECLARE(GRU)
+TORCH_ENUM_DECLARE(Valid)
+TORCH_ENUM_DECLARE(Same)
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace enumtype {
+
+/// `kMean` and its like as text.
+template <class Variant>
+std::string get_enum_name(const Variant& variant) {
+  return std::visit([](const auto& value) { return std::string(value.text); }, variant);
+}
+
+/// The number that operators take for a reduction.
+template <class Variant>
+at::Reduction::Reduction reduction_get_enum(const Variant& variant) {
+  if (std::holds_alternative<kNone>(variant)) return at::Reduction::None;
+  if (std::holds_alternative<kMean>(variant)) return at::Reduction::Mean;
+  if (std::holds_alternative<kSum>(variant)) return at::Reduction::Sum;
+  rlt::raise<Error>(get_enum_name(variant) + " is not a valid value for reduction");
+}
+
+}  // namespace enumtype
+RLT_NAMESPACE_END
+}  // namespace torch

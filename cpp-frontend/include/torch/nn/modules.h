@@ -1,0 +1,8 @@
+// Every module.
+#pragma once
+
+#include <torch/nn/modules/activation.h>
+#include <torch/nn/modules/container.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/loss.h>

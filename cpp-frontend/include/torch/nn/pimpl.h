@@ -1,0 +1,94 @@
+// ModuleHolder: a module as a value that shares. TORCH_MODULE(Net) makes Net out of NetImpl.
+#pragma once
+
+#include <torch/nn/module.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace nn {
+
+template <class Contained>
+class ModuleHolder : detail::ModuleHolderIndicator {
+ public:
+  using ContainedType = Contained;
+
+  /// A new module without arguments.
+  ModuleHolder() : impl_(make()) {}
+  /// No module.
+  ModuleHolder(std::nullptr_t) : impl_(nullptr) {}
+  /// A new module from the arguments of its constructor.
+  template <class Head, class... Tail,
+            class = std::enable_if_t<!(sizeof...(Tail) == 0 && (std::is_base_of_v<ModuleHolder, std::decay_t<Head>> ||
+                                                                std::is_convertible_v<Head, std::shared_ptr<Contained>>))>>
+  explicit ModuleHolder(Head&& head, Tail&&... tail)
+      : impl_(std::make_shared<Contained>(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
+
+  explicit operator bool() const noexcept { return impl_ != nullptr; }
+  Contained* operator->() { return get(); }
+  const Contained* operator->() const { return get(); }
+  Contained& operator*() { return *get(); }
+  const Contained& operator*() const { return *get(); }
+  const std::shared_ptr<Contained>& ptr() const {
+    check();
+    return impl_;
+  }
+  Contained* get() {
+    check();
+    return impl_.get();
+  }
+  const Contained* get() const {
+    check();
+    return impl_.get();
+  }
+  bool is_empty() const noexcept { return !impl_; }
+
+  /// Calls forward.
+  template <class... Args>
+  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
+    return get()->forward(std::forward<Args>(args)...);
+  }
+  template <class Key>
+  decltype(auto) operator[](Key&& key) {
+    return (*get())[std::forward<Key>(key)];
+  }
+
+  friend std::ostream& operator<<(std::ostream& stream, const ModuleHolder& holder) { return stream << *holder; }
+  friend serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ModuleHolder& holder) {
+    return archive << std::static_pointer_cast<Module>(holder.ptr());
+  }
+  friend serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHolder& holder) {
+    return archive >> std::static_pointer_cast<Module>(holder.ptr());
+  }
+
+ protected:
+  std::shared_ptr<Contained> impl_;
+
+ private:
+  static std::shared_ptr<Contained> make() {
+    if constexpr (std::is_default_constructible_v<Contained>) {
+      return std::make_shared<Contained>();
+    } else {
+      static_assert(std::is_default_constructible_v<Contained>,
+                    "the module has no constructor without arguments; construct its holder with nullptr to make an empty one");
+      return nullptr;
+    }
+  }
+  void check() const {
+    if (C10_UNLIKELY(!impl_)) rlt::raise<Error>("Accessing empty ModuleHolder");
+  }
+};
+
+}  // namespace nn
+RLT_NAMESPACE_END
+}  // namespace torch
+
+/// Defines the holder `Name` of the module class `ImplType`.
+#define TORCH_MODULE_IMPL(Name, ImplType)                               \
+  class Name : public torch::nn::ModuleHolder<ImplType> {               \
+   public:                                                              \
+    using torch::nn::ModuleHolder<ImplType>::ModuleHolder;              \
+    using Impl [[maybe_unused]] = ImplType;                             \
+  }
+/// Defines the holder `Name` of the module class `NameImpl`.
+#define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)

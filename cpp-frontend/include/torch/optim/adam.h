@@ -1,0 +1,206 @@
+// Adam (Kingma & Ba 2014) and AdamW (Loshchilov & Hutter 2017, decay apart from the gradient).
+#pragma once
+
+#include <torch/optim/optimizer.h>
+
+#include <tuple>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace optim {
+
+namespace detail {
+
+using Betas = std::tuple<double, double>;
+
+/// Checks, saves and loads what the options of Adam and AdamW have in common.
+template <class Options>
+const Options& check_adam(const Options& options) {
+  check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
+  check_option(options.eps() >= 0, "Invalid epsilon value: ", options.eps());
+  check_option(0 <= std::get<0>(options.betas()) && std::get<0>(options.betas()) < 1, "Invalid beta parameter at index 0: ",
+               std::get<0>(options.betas()));
+  check_option(0 <= std::get<1>(options.betas()) && std::get<1>(options.betas()) < 1, "Invalid beta parameter at index 1: ",
+               std::get<1>(options.betas()));
+  check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
+  return options;
+}
+template <class Options>
+void write_adam(serialize::OutputArchive& archive, const Options& options) {
+  archive.write("lr", options.lr());
+  archive.write("beta1", std::get<0>(options.betas()));
+  archive.write("beta2", std::get<1>(options.betas()));
+  archive.write("eps", options.eps());
+  archive.write("weight_decay", options.weight_decay());
+  write_flag(archive, "amsgrad", options.amsgrad());
+}
+template <class Options>
+void read_adam(serialize::InputArchive& archive, Options& options) {
+  archive.try_read("lr", options.lr());
+  archive.try_read("beta1", std::get<0>(options.betas()));
+  archive.try_read("beta2", std::get<1>(options.betas()));
+  archive.try_read("eps", options.eps());
+  archive.try_read("weight_decay", options.weight_decay());
+  read_flag(archive, "amsgrad", options.amsgrad());
+}
+
+}  // namespace detail
+
+struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
+  AdamOptions(double lr = 1e-3) : lr_(lr) {}
+  TORCH_ARG(double, lr) = 1e-3;
+  TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
+  TORCH_ARG(double, eps) = 1e-8;
+  TORCH_ARG(double, weight_decay) = 0;
+  TORCH_ARG(bool, amsgrad) = false;
+
+ public:
+  void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
+  void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
+  friend bool operator==(const AdamOptions& a, const AdamOptions& b) {
+    return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
+  }
+};
+
+struct AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
+  TORCH_ARG(int64_t, step) = 0;
+  TORCH_ARG(Tensor, exp_avg);
+  TORCH_ARG(Tensor, exp_avg_sq);
+  TORCH_ARG(Tensor, max_exp_avg_sq) = {};
+
+ public:
+  void serialize(serialize::OutputArchive& archive) const override {
+    archive.write("step", step());
+    archive.write("exp_avg", exp_avg());
+    archive.write("exp_avg_sq", exp_avg_sq());
+    archive.write("max_exp_avg_sq", max_exp_avg_sq());
+  }
+  void serialize(serialize::InputArchive& archive) override {
+    archive.try_read("step", step());
+    archive.try_read("exp_avg", exp_avg());
+    archive.try_read("exp_avg_sq", exp_avg_sq());
+    archive.try_read("max_exp_avg_sq", max_exp_avg_sq());
+  }
+};
+
+struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
+  AdamWOptions(double lr = 1e-3) : lr_(lr) {}
+  TORCH_ARG(double, lr) = 1e-3;
+  TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
+  TORCH_ARG(double, eps) = 1e-8;
+  TORCH_ARG(double, weight_decay) = 1e-2;
+  TORCH_ARG(bool, amsgrad) = false;
+
+ public:
+  void serialize(serialize::OutputArchive& archive) const override { detail::write_adam(archive, *this); }
+  void serialize(serialize::InputArchive& archive) override { detail::read_adam(archive, *this); }
+  friend bool operator==(const AdamWOptions& a, const AdamWOptions& b) {
+    return a.lr() == b.lr() && a.betas() == b.betas() && a.eps() == b.eps() && a.weight_decay() == b.weight_decay() && a.amsgrad() == b.amsgrad();
+  }
+};
+
+struct AdamWParamState : public OptimizerCloneableParamState<AdamWParamState> {
+  TORCH_ARG(int64_t, step) = 0;
+  TORCH_ARG(Tensor, exp_avg);
+  TORCH_ARG(Tensor, exp_avg_sq);
+  TORCH_ARG(Tensor, max_exp_avg_sq) = {};
+
+ public:
+  void serialize(serialize::OutputArchive& archive) const override {
+    archive.write("step", step());
+    archive.write("exp_avg", exp_avg());
+    archive.write("exp_avg_sq", exp_avg_sq());
+    archive.write("max_exp_avg_sq", max_exp_avg_sq());
+  }
+  void serialize(serialize::InputArchive& archive) override {
+    archive.try_read("step", step());
+    archive.try_read("exp_avg", exp_avg());
+    archive.try_read("exp_avg_sq", exp_avg_sq());
+    archive.try_read("max_exp_avg_sq", max_exp_avg_sq());
+  }
+};
+
+namespace detail {
+
+/// The lists that the fused operators take.
+struct AdamLists {
+  std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps;
+
+  template <class State>
+  void add(const Tensor& param, Tensor gradient, State& state, bool amsgrad) {
+    if (!state.exp_avg().defined()) {
+      state.exp_avg(torch::zeros_like(param));
+      state.exp_avg_sq(torch::zeros_like(param));
+    }
+    if (amsgrad && !state.max_exp_avg_sq().defined()) state.max_exp_avg_sq(torch::zeros_like(param));
+    state.step(state.step() + 1);
+    params.push_back(param);
+    gradients.push_back(std::move(gradient));
+    exp_avgs.push_back(state.exp_avg());
+    exp_avg_sqs.push_back(state.exp_avg_sq());
+    if (amsgrad) max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
+    steps.push_back(torch::full({}, static_cast<double>(state.step()), kFloat));
+  }
+};
+
+}  // namespace detail
+
+class Adam : public Optimizer {
+ public:
+  explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {})
+      : Optimizer(param_groups, std::make_unique<AdamOptions>(detail::check_adam(defaults))) {}
+  explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {}) : Adam({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+  Tensor step(LossClosure closure = nullptr) override {
+    c10::NoGradGuard guard;
+    Tensor loss = loss_of(closure);
+    for (OptimizerParamGroup& group : param_groups_) {
+      const AdamOptions& options = static_cast<const AdamOptions&>(group.options());
+      detail::AdamLists lists;
+      for (Tensor& param : group.params()) {
+        Tensor gradient = param.grad();
+        if (gradient.defined()) lists.add(param, std::move(gradient), state_of<AdamParamState>(param), options.amsgrad());
+      }
+      if (lists.params.empty()) continue;
+      torch::_fused_adam_(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps, options.lr(),
+                          std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(),
+                          options.amsgrad(), /*maximize=*/false);
+    }
+    return loss;
+  }
+
+ protected:
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<AdamParamState>(); }
+};
+
+class AdamW : public Optimizer {
+ public:
+  explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {})
+      : Optimizer(param_groups, std::make_unique<AdamWOptions>(detail::check_adam(defaults))) {}
+  explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {}) : AdamW({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+  Tensor step(LossClosure closure = nullptr) override {
+    c10::NoGradGuard guard;
+    Tensor loss = loss_of(closure);
+    for (OptimizerParamGroup& group : param_groups_) {
+      const AdamWOptions& options = static_cast<const AdamWOptions&>(group.options());
+      detail::AdamLists lists;
+      for (Tensor& param : group.params()) {
+        Tensor gradient = param.grad();
+        if (gradient.defined()) lists.add(param, std::move(gradient), state_of<AdamWParamState>(param), options.amsgrad());
+      }
+      if (lists.params.empty()) continue;
+      torch::_fused_adamw_(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps, options.lr(),
+                          std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(),
+                          options.amsgrad(), /*maximize=*/false);
+    }
+    return loss;
+  }
+
+ protected:
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<AdamWParamState>(); }
+};
+
+}  // namespace optim
+RLT_NAMESPACE_END
+}  // namespace torch

@@ -1,0 +1,3 @@
+// See torch/optim/adam.h.
+#pragma once
+#include <torch/optim/adam.h>

@@ -1,0 +1,3 @@
+// See torch/optim/optimizer.h.
+#pragma once
+#include <torch/optim/optimizer.h>

@@ -1,0 +1,104 @@
+// SGD: gradient descent with momentum.
+#pragma once
+
+#include <torch/optim/optimizer.h>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+namespace optim {
+
+struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
+  SGDOptions(double lr) : lr_(lr) {}
+  TORCH_ARG(double, lr);
+  TORCH_ARG(double, momentum) = 0;
+  TORCH_ARG(double, dampening) = 0;
+  TORCH_ARG(double, weight_decay) = 0;
+  TORCH_ARG(bool, nesterov) = false;
+
+ public:
+  void serialize(serialize::OutputArchive& archive) const override {
+    archive.write("lr", lr());
+    archive.write("momentum", momentum());
+    archive.write("dampening", dampening());
+    archive.write("weight_decay", weight_decay());
+    detail::write_flag(archive, "nesterov", nesterov());
+  }
+  void serialize(serialize::InputArchive& archive) override {
+    archive.try_read("lr", lr());
+    archive.try_read("momentum", momentum());
+    archive.try_read("dampening", dampening());
+    archive.try_read("weight_decay", weight_decay());
+    detail::read_flag(archive, "nesterov", nesterov());
+  }
+  friend bool operator==(const SGDOptions& a, const SGDOptions& b) {
+    return a.lr() == b.lr() && a.momentum() == b.momentum() && a.dampening() == b.dampening() && a.weight_decay() == b.weight_decay() &&
+           a.nesterov() == b.nesterov();
+  }
+};
+
+struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
+  TORCH_ARG(Tensor, momentum_buffer);
+
+ public:
+  void serialize(serialize::OutputArchive& archive) const override { archive.write("momentum_buffer", momentum_buffer()); }
+  void serialize(serialize::InputArchive& archive) override { archive.try_read("momentum_buffer", momentum_buffer()); }
+};
+
+class SGD : public Optimizer {
+ public:
+  explicit SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults)
+      : Optimizer(param_groups, std::make_unique<SGDOptions>(checked(defaults))) {}
+  explicit SGD(std::vector<Tensor> params, SGDOptions defaults) : SGD({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+
+  Tensor step(LossClosure closure = nullptr) override {
+    c10::NoGradGuard guard;
+    Tensor loss = loss_of(closure);
+    for (OptimizerParamGroup& group : param_groups_) {
+      const SGDOptions& options = static_cast<const SGDOptions&>(group.options());
+      // The first gradient becomes the momentum buffer itself, without dampening: parameters that begin go in a call of
+      // their own.
+      Lists begin, go_on;
+      for (Tensor& param : group.params()) {
+        Tensor gradient = param.grad();
+        if (!gradient.defined()) continue;
+        bool fresh = false;
+        if (options.momentum() != 0) {
+          SGDParamState& state = state_of<SGDParamState>(param);
+          fresh = !state.momentum_buffer().defined();
+          if (fresh) state.momentum_buffer(torch::empty_like(param));
+          (fresh ? begin : go_on).buffers.push_back(state.momentum_buffer());
+        }
+        (fresh ? begin : go_on).params.push_back(param);
+        (fresh ? begin : go_on).gradients.push_back(std::move(gradient));
+      }
+      begin.apply(options, /*is_first_step=*/true);
+      go_on.apply(options, /*is_first_step=*/false);
+    }
+    return loss;
+  }
+
+ protected:
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<SGDParamState>(); }
+
+ private:
+  struct Lists {
+    std::vector<Tensor> params, gradients, buffers;
+    void apply(const SGDOptions& options, bool is_first_step) {
+      if (params.empty()) return;
+      torch::_fused_sgd_(params, gradients, buffers, options.weight_decay(), options.momentum(), options.lr(), options.dampening(),
+                         options.nesterov(), /*maximize=*/false, is_first_step);
+    }
+  };
+  static const SGDOptions& checked(const SGDOptions& options) {
+    detail::check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
+    detail::check_option(options.momentum() >= 0, "Invalid momentum value: ", options.momentum());
+    detail::check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
+    detail::check_option(!options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
+                         "Nesterov momentum requires a momentum and zero dampening", "");
+    return options;
+  }
+};
+
+}  // namespace optim
+RLT_NAMESPACE_END
+}  // namespace torch

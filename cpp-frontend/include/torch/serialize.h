@@ -1,0 +1,56 @@
+// torch::save and torch::load: tensors, lists of tensors, modules and optimizers to files.
+#pragma once
+
+#include <torch/serialize/archive.h>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace torch {
+RLT_NAMESPACE_BEGIN
+
+namespace serialize {
+inline OutputArchive& operator<<(OutputArchive& archive, const at::Tensor& tensor) {
+  archive.write("0", tensor);
+  return archive;
+}
+inline InputArchive& operator>>(InputArchive& archive, at::Tensor& tensor) {
+  archive.read("0", tensor);
+  return archive;
+}
+}  // namespace serialize
+
+/// Saves a tensor, a module or an optimizer to a file.
+template <class Value, class... Args>
+void save(const Value& value, Args&&... args) {
+  serialize::OutputArchive archive;
+  archive << value;
+  archive.save_to(std::forward<Args>(args)...);
+}
+/// Saves a list of tensors to a file.
+template <class... Args>
+void save(const std::vector<at::Tensor>& tensors, Args&&... args) {
+  serialize::OutputArchive archive;
+  for (size_t i = 0; i < tensors.size(); ++i) archive.write(std::to_string(i), tensors[i]);
+  archive.save_to(std::forward<Args>(args)...);
+}
+
+/// Loads what save wrote (or a state_dict that Python saved) into a tensor, a module or an optimizer.
+template <class Value, class... Args>
+void load(Value& value, Args&&... args) {
+  serialize::InputArchive archive;
+  archive.load_from(std::forward<Args>(args)...);
+  archive >> value;
+}
+template <class... Args>
+void load(std::vector<at::Tensor>& tensors, Args&&... args) {
+  serialize::InputArchive archive;
+  archive.load_from(std::forward<Args>(args)...);
+  at::Tensor tensor;
+  for (size_t i = 0; archive.try_read(std::to_string(i), tensor); ++i) tensors.push_back(std::exchange(tensor, at::Tensor()));
+}
+
+RLT_NAMESPACE_END
+}  // namespace torch

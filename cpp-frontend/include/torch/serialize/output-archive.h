@@ -1,0 +1,3 @@
+// See torch/serialize/archive.h.
+#pragma once
+#include <torch/serialize/archive.h>
