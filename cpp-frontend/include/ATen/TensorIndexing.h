@@ -20,8 +20,10 @@ enum class TensorIndexType { None, Ellipsis, SymInt, Boolean, Slice, Tensor };
 
 constexpr std::nullopt_t None = std::nullopt;
 
-struct EllipsisIndexType final {};
-inline const EllipsisIndexType Ellipsis{};
+struct EllipsisIndexType final {
+  constexpr EllipsisIndexType() {}
+};
+inline constexpr EllipsisIndexType Ellipsis{};
 
 /// start, start + step, ... below stop; what is not given reaches to the end.
 struct Slice final {

@@ -12,11 +12,11 @@
   RLT_NAMESPACE_BEGIN                           \
   namespace enumtype {                          \
   struct k##name {                              \
-    k##name() {}                                \
+    constexpr k##name() {}                      \
     static constexpr const char* text = "k" #name; \
   };                                            \
   }                                             \
-  inline const enumtype::k##name k##name;       \
+  inline constexpr enumtype::k##name k##name{}; \
   RLT_NAMESPACE_END                             \
   }
 

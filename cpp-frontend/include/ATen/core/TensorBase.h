@@ -111,9 +111,9 @@ class TensorBase {
   bool is_complex() const { return isComplexType(scalar_type()); }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
-  bool is_conj() const { return get<int32_t>(rlt_tensor_is_conj) != 0; }
-  bool is_neg() const { return get<int32_t>(rlt_tensor_is_neg) != 0; }
-  bool is_inference() const { return get<int32_t>(rlt_tensor_is_inference) != 0; }
+  // The core computes conjugates and negatives at once; it never keeps them as marks.
+  bool is_conj() const { return false; }
+  bool is_neg() const { return false; }
   bool is_view() const { return get<int32_t>(rlt_tensor_is_view) != 0; }
   bool is_alias_of(const TensorBase& other) const {
     int32_t result = 0;

@@ -153,12 +153,13 @@ struct CustomFunction {
       self.give(results, grad_inputs, static_cast<size_t>(n_inputs));
     });
   }
-  static void release(void* ctx) {
-    AutogradContext& context = (*static_cast<std::shared_ptr<CustomFunction>*>(ctx))->context;
-    context.free_saved();
-    context.freed_ = true;
+  // The graph is freed. Somebody may hold the context still; its tensors go now.
+  static void destroy(void* ctx) {
+    auto* holder = static_cast<std::shared_ptr<CustomFunction>*>(ctx);
+    (*holder)->context.free_saved();
+    (*holder)->context.freed_ = true;
+    delete holder;
   }
-  static void destroy(void* ctx) { delete static_cast<std::shared_ptr<CustomFunction>*>(ctx); }
 
   // One gradient per argument of forward; those of arguments that are no tensors must be undefined.
   void give(variable_list& results, rlt_tensor** grad_inputs, size_t n_inputs) const {
@@ -211,12 +212,11 @@ struct CustomFunction {
 
   static void record(const char* name, const std::shared_ptr<CustomFunction>& function, const variable_list& inputs, const variable_list& outputs) {
     AutogradContext& context = function->context;
-    std::vector<int32_t> differentiable, dirty;
+    std::vector<int32_t> differentiable;
     for (const Variable& output : outputs) {
       bool can = output.defined() && (output.is_floating_point() || output.is_complex());
       differentiable.push_back(can && !AutogradContext::contains(context.non_differentiable_, output));
     }
-    for (const Variable& input : inputs) dirty.push_back(AutogradContext::contains(context.dirty_, input));
     rlt_custom_function entry = {};
     entry.struct_size = sizeof entry;
     entry.name = name;
@@ -224,13 +224,13 @@ struct CustomFunction {
     entry.ctx = holder.get();
     entry.backward = &CustomFunction::backward;
     entry.deleter = &CustomFunction::destroy;
-    entry.release = &CustomFunction::release;
     entry.materialize_grads = context.materialize_grads_;
     int32_t recorded = 0;
     rlt::check(rlt_custom_function_record(&entry, rlt::handles(inputs), static_cast<int64_t>(inputs.size()), rlt::handles(outputs),
-                                          static_cast<int64_t>(outputs.size()), differentiable.data(), dirty.data(), &recorded));
+                                          static_cast<int64_t>(outputs.size()), differentiable.data(), &recorded));
+    if (!recorded) return;
     holder.release();
-    if (recorded) context.save(outputs);
+    context.save(outputs);
   }
 };
 
