@@ -66,10 +66,26 @@ RLT_NAMESPACE_BEGIN
 namespace enumtype {
 
 /// `kMean` and its like as text.
-template <class Variant>
-std::string get_enum_name(const Variant& variant) {
-  return std::visit([](const auto& value) { return std::string(value.text); }, variant);
+template <class... Names>
+std::string get_enum_name(const std::variant<Names...>& choice) {
+  static constexpr const char* texts[] = {Names::text...};
+  return texts[choice.index()];
 }
+
+/// One of several enumerators: what std::variant does, at a fraction of its compile time.
+template <class... Names>
+class OneOf {
+ public:
+  template <class Name, std::enable_if_t<(std::is_same_v<Name, Names> || ...), bool> = true>
+  constexpr OneOf(Name) : text_(Name::text) {}
+  template <class Name>
+  constexpr bool is() const {
+    return text_ == Name::text;
+  }
+
+ private:
+  const char* text_;
+};
 
 /// The number that operators take for a reduction.
 template <class Variant>

@@ -5,7 +5,6 @@
 
 #include <initializer_list>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,8 +57,8 @@ class OrderedDict {
   }
   const Value& operator[](const Key& key) const { return const_cast<OrderedDict&>(*this)[key]; }
   Value* find(const Key& key) noexcept {
-    auto found = index_.find(key);
-    return found == index_.end() ? nullptr : &items_[found->second].value();
+    size_t place = position(key);
+    return holds(place, key) ? &items_[index_[place]].value() : nullptr;
   }
   const Value* find(const Key& key) const noexcept { return const_cast<OrderedDict*>(this)->find(key); }
   bool contains(const Key& key) const noexcept { return find(key) != nullptr; }
@@ -77,9 +76,10 @@ class OrderedDict {
 
   template <class K, class V>
   Value& insert(K&& key, V&& value) {
-    if (index_.count(key) != 0) rlt::raise<Error>(c10::str(key_description_, " '", key, "' already defined"));
+    size_t place = position(key);
+    if (holds(place, key)) rlt::raise<Error>(c10::str(key_description_, " '", key, "' already defined"));
     items_.emplace_back(std::forward<K>(key), std::forward<V>(value));
-    index_.emplace(items_.back().key(), items_.size() - 1);
+    index_.insert(index_.begin() + static_cast<std::ptrdiff_t>(place), items_.size() - 1);
     return items_.back().value();
   }
   Value& insert(Key key, Value&& value) { return insert<Key, Value>(std::move(key), std::move(value)); }
@@ -90,12 +90,12 @@ class OrderedDict {
     for (const Item& item : other.items_) insert(item.key(), item.value());
   }
   void erase(const Key& key) {
-    auto found = index_.find(key);
-    if (found == index_.end()) rlt::raise<Error>(c10::str(key_description_, " '", key, "' doesn't exist"));
-    size_t position = found->second;
-    index_.erase(found);
-    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(position));
-    for (auto& entry : index_) entry.second -= entry.second > position;
+    size_t place = position(key);
+    if (!holds(place, key)) rlt::raise<Error>(c10::str(key_description_, " '", key, "' doesn't exist"));
+    size_t gone = index_[place];
+    index_.erase(index_.begin() + static_cast<std::ptrdiff_t>(place));
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(gone));
+    for (size_t& entry : index_) entry -= entry > gone;
   }
   void clear() {
     items_.clear();
@@ -136,8 +136,21 @@ class OrderedDict {
     return items_;
   }
 
-  std::unordered_map<Key, size_t> index_;
+  // Where `key` stands, or would stand, in the index.
+  size_t position(const Key& key) const {
+    size_t low = 0, high = index_.size();
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      if (items_[index_[middle]].key() < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  bool holds(size_t place, const Key& key) const { return place < index_.size() && items_[index_[place]].key() == key; }
+
   std::vector<Item> items_;
+  // The items in the order of their keys.
+  std::vector<size_t> index_;
   std::string key_description_;
 };
 

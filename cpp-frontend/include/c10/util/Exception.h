@@ -88,6 +88,13 @@ RLT_NAMESPACE_END
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 
+/// A number as a stream writes it.
+inline std::string text_of(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
 /// What a program built without exceptions is told instead. It may end the thread or jump out; when it returns, the
 /// process ends, because the interrupted call has no result.
 using FailureHandler = void (*)(int32_t code, const char* message);

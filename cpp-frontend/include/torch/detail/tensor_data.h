@@ -16,11 +16,10 @@ inline ScalarType inferred_dtype(ScalarType dtype) {
   return dtype;
 }
 
-template <class T>
-Tensor from_elements(const T* data, size_t count, IntArrayRef sizes) {
+inline Tensor from_elements(const void* data, size_t bytes, IntArrayRef sizes, ScalarType dtype) {
   rlt_tensor* tensor = nullptr;
-  rlt::check(rlt_tensor_from_data(data, static_cast<int64_t>(count * sizeof(T)), sizes.data(), static_cast<int64_t>(sizes.size()),
-                                  static_cast<int32_t>(CppTypeToScalarType<T>::value), &tensor));
+  rlt::check(rlt_tensor_from_data(data, static_cast<int64_t>(bytes), sizes.data(), static_cast<int64_t>(sizes.size()),
+                                  static_cast<int32_t>(dtype), &tensor));
   return Tensor(tensor);
 }
 
@@ -32,7 +31,7 @@ class TensorDataContainer {
   TensorDataContainer(cpp value) : dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Number), number_(value) {}       \
   TensorDataContainer(ArrayRef<cpp> values)                                                                               \
       : sizes_{static_cast<int64_t>(values.size())}, dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Tensor) {      \
-    tensor_ = from_elements(values.data(), values.size(), sizes_);                                                        \
+    tensor_ = from_elements(values.data(), values.size() * sizeof(cpp), sizes_, ScalarType::name);                        \
   }
   RLT_FORALL_SCALAR_TYPES(RLT_ELEMENT)
 #undef RLT_ELEMENT
@@ -77,7 +76,7 @@ class TensorDataContainer {
 
   Tensor convert_to_tensor(TensorOptions options) const {
     if (!options.has_dtype()) options = options.dtype(dtype_);
-    Tensor result = kind_ == Kind::Tensor ? tensor_ : filled(options.dtype().toScalarType());
+    Tensor result = kind_ == Kind::Tensor ? tensor_ : filled();
     TensorOptions target = options.requires_grad(std::nullopt);
     return result.to(target).set_requires_grad(options.requires_grad());
   }
@@ -97,35 +96,38 @@ class TensorDataContainer {
  private:
   enum class Kind { Number, List, Tensor };
 
-  Tensor filled(ScalarType dtype) const {
-    switch (dtype) {
-#define RLT_CASE(cpp, name, python, spelled, kind) \
-  case ScalarType::name:                           \
-    return filled_with<cpp>();
-      RLT_FORALL_SCALAR_TYPES(RLT_CASE)
-#undef RLT_CASE
-      default: rlt::raise<Error>(c10::str("torch::tensor cannot make a tensor of dtype ", dtype));
-    }
+  // The numbers in the widest dtype of their kind; `to` brings them to theirs.
+  Tensor filled() const {
+    if (isComplexType(dtype_)) return filled_with<c10::complex<double>>(kComplexDouble);
+    if (isFloatingType(dtype_)) return filled_with<double>(kDouble);
+    return filled_with<int64_t>(kLong);
   }
   template <class T>
-  Tensor filled_with() const {
-    size_t count = 1;
-    for (int64_t size : sizes_) count *= static_cast<size_t>(size);
-    std::unique_ptr<T[]> elements(new T[count + 1]);
-    T* end = elements.get();
-    write(end);
-    return from_elements(elements.get(), count, sizes_);
+  Tensor filled_with(ScalarType dtype) const {
+    std::vector<T> elements;
+    append(elements);
+    return from_elements(elements.data(), elements.size() * sizeof(T), sizes_, dtype);
   }
   template <class T>
-  void write(T*& out) const {
+  void append(std::vector<T>& elements) const {
     if (is_scalar()) {
-      *out++ = number_.to<T>();
+      elements.push_back(element<T>(number_));
     } else if (is_tensor()) {
       Tensor values = tensor_.to(CppTypeToScalarType<T>::value).contiguous();
       const T* data = values.template const_data_ptr<T>();
-      for (int64_t i = 0; i < values.numel(); ++i) *out++ = data[i];
+      elements.insert(elements.end(), data, data + values.numel());
     } else {
-      for (const TensorDataContainer& item : list_) item.write(out);
+      for (const TensorDataContainer& item : list_) item.append(elements);
+    }
+  }
+  template <class T>
+  static T element(const Scalar& number) {
+    if constexpr (std::is_same_v<T, int64_t>) {
+      return number.raw().i;
+    } else if constexpr (std::is_same_v<T, double>) {
+      return number.raw().re;
+    } else {
+      return T(number.raw().re, number.raw().im);
     }
   }
 

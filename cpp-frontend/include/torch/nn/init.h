@@ -5,17 +5,16 @@
 #include <torch/types.h>
 
 #include <cmath>
-#include <variant>
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
 namespace nn {
 namespace init {
 
-using NonlinearityType = std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D, enumtype::kConvTranspose1D,
+using NonlinearityType = enumtype::OneOf<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D, enumtype::kConvTranspose1D,
                                       enumtype::kConvTranspose2D, enumtype::kConvTranspose3D, enumtype::kSigmoid, enumtype::kTanh, enumtype::kReLU,
                                       enumtype::kLeakyReLU>;
-using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
+using FanModeType = enumtype::OneOf<enumtype::kFanIn, enumtype::kFanOut>;
 
 
 /// Inputs and outputs of one unit: columns and rows of a matrix, times the window of a convolution.
@@ -29,9 +28,9 @@ inline std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& 
 
 /// The recommended factor on the deviation for a nonlinearity.
 inline double calculate_gain(NonlinearityType nonlinearity, double param = 0.01) {
-  if (std::holds_alternative<enumtype::kTanh>(nonlinearity)) return 5.0 / 3.0;
-  if (std::holds_alternative<enumtype::kReLU>(nonlinearity)) return std::sqrt(2.0);
-  if (std::holds_alternative<enumtype::kLeakyReLU>(nonlinearity)) return std::sqrt(2.0 / (1 + param * param));
+  if (nonlinearity.is<enumtype::kTanh>()) return 5.0 / 3.0;
+  if (nonlinearity.is<enumtype::kReLU>()) return std::sqrt(2.0);
+  if (nonlinearity.is<enumtype::kLeakyReLU>()) return std::sqrt(2.0 / (1 + param * param));
   return 1.0;
 }
 
@@ -65,7 +64,7 @@ inline Tensor eye_(Tensor matrix) {
 namespace detail {
 inline double kaiming_deviation(const Tensor& tensor, double a, const FanModeType& mode, const NonlinearityType& nonlinearity) {
   auto [fan_in, fan_out] = _calculate_fan_in_and_fan_out(tensor);
-  int64_t fan = std::holds_alternative<enumtype::kFanIn>(mode) ? fan_in : fan_out;
+  int64_t fan = mode.is<enumtype::kFanIn>() ? fan_in : fan_out;
   return calculate_gain(nonlinearity, a) / std::sqrt(static_cast<double>(fan));
 }
 inline double xavier_deviation(const Tensor& tensor, double gain) {

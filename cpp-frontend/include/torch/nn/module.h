@@ -119,13 +119,13 @@ class Module : public std::enable_shared_from_this<Module> {
     walk(name_prefix, function);
   }
 
-  std::vector<Tensor> parameters(bool recurse = true) const { return named_parameters(recurse).values(); }
+  std::vector<Tensor> parameters(bool recurse = true) const { return collect_values(&Module::parameters_, recurse); }
   OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const {
     OrderedDict<std::string, Tensor> result;
     collect(result, &Module::parameters_, recurse);
     return result;
   }
-  std::vector<Tensor> buffers(bool recurse = true) const { return named_buffers(recurse).values(); }
+  std::vector<Tensor> buffers(bool recurse = true) const { return collect_values(&Module::buffers_, recurse); }
   OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const {
     OrderedDict<std::string, Tensor> result;
     collect(result, &Module::buffers_, recurse);
@@ -268,9 +268,35 @@ class Module : public std::enable_shared_from_this<Module> {
  private:
   template <class Derived>
   friend class Cloneable;
-  friend struct AnyModule;
 
   virtual void clone_(Module& other, const std::optional<Device>& device) { (void)other, (void)device; }
+
+  // What Cloneable does to a copy before and after reset().
+  void forget_registrations() {
+    parameters_.clear();
+    buffers_.clear();
+    children_.clear();
+  }
+  void copy_values(const Module& from, const std::optional<Device>& device) {
+    auto copy = [&](const char* what, OrderedDict<std::string, Tensor>& to, const OrderedDict<std::string, Tensor>& source) {
+      check_cloned_size(what, to.size(), source.size());
+      for (const auto& item : source) {
+        if (!item.value().defined()) continue;
+        Tensor value = item.value().detach().clone();
+        to[item.key()].set_data(device ? value.to(TensorOptions(*device)) : value);
+      }
+    };
+    copy("parameters", parameters_, from.parameters_);
+    copy("buffers", buffers_, from.buffers_);
+    check_cloned_size("child modules", children_.size(), from.children_.size());
+    for (const auto& child : from.children_) children_[child.key()]->clone_(*child.value(), device);
+  }
+  static void check_cloned_size(const char* what, size_t cloned, size_t expected) {
+    if (cloned == expected) return;
+    rlt::raise<Error>(std::string("The cloned module does not have the same number of ") + what +
+                      " as the original module after calling reset(). Are you sure you called register_parameter(), register_buffer() or "
+                      "register_module() inside reset() and not the constructor?");
+  }
 
   static std::string join(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + "." + name; }
 
@@ -290,6 +316,18 @@ class Module : public std::enable_shared_from_this<Module> {
     };
     add("", *this);
     if (recurse) walk("", [&](const std::string& name, const std::shared_ptr<Module>& module) { add(name, *module); });
+  }
+  std::vector<Tensor> collect_values(OrderedDict<std::string, Tensor> Module::*own, bool recurse) const {
+    std::vector<Tensor> result;
+    append_values(result, own, recurse);
+    return result;
+  }
+  void append_values(std::vector<Tensor>& result, OrderedDict<std::string, Tensor> Module::*own, bool recurse) const {
+    for (const auto& item : this->*own) {
+      if (item.value().defined()) result.push_back(item.value());
+    }
+    if (!recurse) return;
+    for (const auto& child : children_) child.value()->append_values(result, own, recurse);
   }
   std::shared_ptr<Module> checked_shared() const {
     std::shared_ptr<const Module> self = weak_from_this().lock();

@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace torch {
@@ -113,13 +112,13 @@ class Optimizer {
   void add_param_group(const OptimizerParamGroup& param_group) {
     OptimizerParamGroup group(param_group);
     if (!group.has_options()) group.set_options(defaults_->clone());
-    std::unordered_set<void*> known;
-    for (const OptimizerParamGroup& other : param_groups_) {
-      for (const Tensor& param : other.params()) known.insert(param.unsafeGetTensorImpl());
-    }
     for (const Tensor& param : group.params()) {
       if (!param.is_leaf()) rlt::raise<Error>("can't optimize a non-leaf Tensor");
-      if (known.count(param.unsafeGetTensorImpl())) rlt::raise<Error>("some parameters appear in more than one parameter group");
+      for (const OptimizerParamGroup& other : param_groups_) {
+        for (const Tensor& known : other.params()) {
+          if (known.is_same(param)) rlt::raise<Error>("some parameters appear in more than one parameter group");
+        }
+      }
     }
     param_groups_.push_back(std::move(group));
   }
@@ -232,9 +231,8 @@ inline serialize::InputArchive& operator>>(serialize::InputArchive& archive, Opt
 }
 
 namespace detail {
-template <class T>
-void check_option(bool valid, const char* text, const T& value) {
-  if (C10_UNLIKELY(!valid)) rlt::raise<Error>(c10::str(text, value));
+inline void check_option(bool valid, const char* text, double value) {
+  if (C10_UNLIKELY(!valid)) rlt::raise<Error>(text + rlt::text_of(value));
 }
 inline void write_flag(serialize::OutputArchive& archive, const char* name, bool value) { archive.write(name, static_cast<int64_t>(value)); }
 inline void read_flag(serialize::InputArchive& archive, const char* name, bool& value) {

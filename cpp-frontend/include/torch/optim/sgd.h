@@ -93,8 +93,9 @@ class SGD : public Optimizer {
     detail::check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
     detail::check_option(options.momentum() >= 0, "Invalid momentum value: ", options.momentum());
     detail::check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
-    detail::check_option(!options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
-                         "Nesterov momentum requires a momentum and zero dampening", "");
+    if (options.nesterov() && (options.momentum() <= 0 || options.dampening() != 0)) {
+      rlt::raise<Error>("Nesterov momentum requires a momentum and zero dampening");
+    }
     return options;
   }
 };

@@ -16,7 +16,7 @@ class DropoutImpl : public Cloneable<DropoutImpl> {
   explicit DropoutImpl(const DropoutOptions& options_ = {}) : options(options_) { DropoutImpl::reset(); }
   void reset() override {
     if (!(options.p() >= 0 && options.p() <= 1)) {
-      rlt::raise<Error>(c10::str("dropout probability has to be between 0 and 1, but got ", options.p()));
+      rlt::raise<Error>("dropout probability has to be between 0 and 1, but got " + rlt::text_of(options.p()));
     }
   }
   void pretty_print(std::ostream& stream) const override {
