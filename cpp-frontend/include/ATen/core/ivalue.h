@@ -22,13 +22,13 @@ struct IValue final {
   IValue(bool value) : IValue(Scalar(value)) {}
   IValue(c10::complex<double> value) : IValue(Scalar(value)) {}
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
-  IValue(std::string value) : tag_(Tag::String), object_(std::make_shared<const std::string>(std::move(value))) {}
+  IValue(std::string value) : tag_(Tag::String), object_(new std::string(std::move(value))) {}
   IValue(const char* value) : IValue(std::string(value)) {}
-  IValue(std::vector<int64_t> value) : tag_(Tag::IntList), object_(std::make_shared<const std::vector<int64_t>>(std::move(value))) {}
+  IValue(std::vector<int64_t> value) : tag_(Tag::IntList), object_(new std::vector<int64_t>(std::move(value))) {}
   IValue(IntArrayRef value) : IValue(value.vec()) {}
-  IValue(std::vector<double> value) : tag_(Tag::DoubleList), object_(std::make_shared<const std::vector<double>>(std::move(value))) {}
+  IValue(std::vector<double> value) : tag_(Tag::DoubleList), object_(new std::vector<double>(std::move(value))) {}
   IValue(std::vector<at::Tensor> value)
-      : tag_(Tag::TensorList), object_(std::make_shared<const std::vector<at::Tensor>>(std::move(value))) {}
+      : tag_(Tag::TensorList), object_(new std::vector<at::Tensor>(std::move(value))) {}
   template <class T>
   IValue(const std::optional<T>& value) {
     if (value) *this = IValue(*value);

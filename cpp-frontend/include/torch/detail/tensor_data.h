@@ -40,10 +40,12 @@ class TensorDataContainer {
   template <class T>
   TensorDataContainer(const std::vector<T>& values) {
     if constexpr (std::is_same_v<T, bool>) {
-      // std::vector<bool> packs its elements.
-      std::unique_ptr<bool[]> plain(new bool[values.size() + 1]);
-      for (size_t i = 0; i < values.size(); ++i) plain[i] = values[i];
-      *this = TensorDataContainer(ArrayRef<bool>(plain.get(), values.size()));
+      // std::vector<bool> packs its elements; as bytes they are what a tensor of bool holds.
+      std::string bytes(values.begin(), values.end());
+      sizes_.push_back(static_cast<int64_t>(bytes.size()));
+      dtype_ = kBool;
+      kind_ = Kind::Tensor;
+      tensor_ = from_elements(bytes.data(), bytes.size(), sizes_, kBool);
     } else {
       *this = TensorDataContainer(ArrayRef<T>(values));
     }
@@ -115,7 +117,7 @@ class TensorDataContainer {
     } else if (is_tensor()) {
       Tensor values = tensor_.to(CppTypeToScalarType<T>::value).contiguous();
       const T* data = values.template const_data_ptr<T>();
-      elements.insert(elements.end(), data, data + values.numel());
+      for (int64_t i = 0; i < values.numel(); ++i) elements.push_back(data[i]);
     } else {
       for (const TensorDataContainer& item : list_) item.append(elements);
     }

@@ -148,7 +148,7 @@ struct AdamLists {
 class Adam : public Optimizer {
  public:
   explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {})
-      : Optimizer(param_groups, std::make_unique<AdamOptions>(detail::check_adam(defaults))) {}
+      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new AdamOptions(detail::check_adam(defaults)))) {}
   explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {}) : Adam({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
@@ -170,13 +170,13 @@ class Adam : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<AdamParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new AdamParamState); }
 };
 
 class AdamW : public Optimizer {
  public:
   explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {})
-      : Optimizer(param_groups, std::make_unique<AdamWOptions>(detail::check_adam(defaults))) {}
+      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new AdamWOptions(detail::check_adam(defaults)))) {}
   explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {}) : AdamW({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
@@ -198,7 +198,7 @@ class AdamW : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<AdamWParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new AdamWParamState); }
 };
 
 }  // namespace optim

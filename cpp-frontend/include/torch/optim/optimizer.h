@@ -30,7 +30,7 @@ class OptimizerParamState {
 
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
-  std::unique_ptr<OptimizerParamState> clone() const override { return std::make_unique<Derived>(static_cast<const Derived&>(*this)); }
+  std::unique_ptr<OptimizerParamState> clone() const override { return std::unique_ptr<OptimizerParamState>(new Derived(static_cast<const Derived&>(*this))); }
 };
 
 /// The numbers that steer an optimizer.
@@ -50,7 +50,7 @@ class OptimizerOptions {
 template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
-  std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<Derived>(static_cast<const Derived&>(*this)); }
+  std::unique_ptr<OptimizerOptions> clone() const override { return std::unique_ptr<OptimizerOptions>(new Derived(static_cast<const Derived&>(*this))); }
   double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
   void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
 };
@@ -203,7 +203,7 @@ class Optimizer {
   State& state_of(const Tensor& param, bool* fresh = nullptr) {
     auto& slot = state_[param.unsafeGetTensorImpl()];
     if (fresh) *fresh = slot == nullptr;
-    if (!slot) slot = std::make_unique<State>();
+    if (!slot) slot.reset(new State);
     return static_cast<State&>(*slot);
   }
   static Tensor loss_of(const LossClosure& closure) {

@@ -47,7 +47,7 @@ struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
 class SGD : public Optimizer {
  public:
   explicit SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults)
-      : Optimizer(param_groups, std::make_unique<SGDOptions>(checked(defaults))) {}
+      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new SGDOptions(checked(defaults)))) {}
   explicit SGD(std::vector<Tensor> params, SGDOptions defaults) : SGD({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
@@ -78,7 +78,7 @@ class SGD : public Optimizer {
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<SGDParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new SGDParamState); }
 
  private:
   struct Lists {

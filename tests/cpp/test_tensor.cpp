@@ -1,0 +1,176 @@
+// Tensors: making them, their metadata, element access, operators, guards and generators.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <vector>
+
+namespace {
+
+std::vector<float> values(const torch::Tensor& tensor) {
+  torch::Tensor flat = tensor.to(torch::kFloat).contiguous();
+  const float* data = flat.const_data_ptr<float>();
+  return std::vector<float>(data, data + flat.numel());
+}
+using Floats = std::vector<float>;
+
+TEST(Tensor, DtypesOfNumbers) {
+  EXPECT_EQ(torch::tensor(1).dtype(), torch::kLong);
+  EXPECT_EQ(torch::tensor(1.5).dtype(), torch::kFloat);
+  EXPECT_EQ(torch::tensor(true).dtype(), torch::kBool);
+  EXPECT_EQ(torch::tensor({1, 2}).dtype(), torch::kLong);
+  EXPECT_EQ(torch::tensor({uint8_t{1}}).dtype(), torch::kByte);
+  EXPECT_EQ(torch::tensor({int16_t{1}}).dtype(), torch::kShort);
+  EXPECT_EQ(torch::tensor({1.0, 2.0}).dtype(), torch::kFloat);
+  EXPECT_EQ(torch::tensor({c10::complex<double>(1, 2)}).dtype(), torch::kComplexDouble);
+  EXPECT_EQ(torch::tensor(std::vector<int>{1}).dtype(), torch::kLong);
+  EXPECT_EQ(torch::tensor(std::vector<bool>{true, false}).dtype(), torch::kBool);
+  EXPECT_EQ(torch::tensor({1, 2}, torch::kInt).dtype(), torch::kInt);
+  torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
+  EXPECT_EQ(torch::tensor(1.5f).dtype(), torch::kDouble);
+  torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kFloat));
+}
+
+TEST(Tensor, NestedLists) {
+  torch::Tensor tensor = torch::tensor({{{1, 2}, {3, 4}, {5, 6}}});
+  EXPECT_EQ(tensor.sizes(), (std::vector<int64_t>{1, 3, 2}));
+  EXPECT_EQ(values(tensor), (Floats{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(torch::tensor({}).sizes(), std::vector<int64_t>{0});
+  EXPECT_EQ(values(torch::tensor(std::vector<bool>{true, false, true})), (Floats{1, 0, 1}));
+  EXPECT_EQ(torch::tensor({1.5, -2.0}, torch::kHalf)[0].item<at::Half>(), 1.5f);
+  EXPECT_THROW(torch::tensor({{1, 2}, {3}}), c10::Error);
+}
+
+TEST(Tensor, Metadata) {
+  torch::Tensor tensor = torch::zeros({2, 3, 4}, torch::kDouble);
+  EXPECT_EQ(tensor.dim(), 3);
+  EXPECT_EQ(tensor.numel(), 24);
+  EXPECT_EQ(tensor.size(-1), 4);
+  EXPECT_EQ(tensor.stride(0), 12);
+  EXPECT_EQ(tensor.element_size(), 8);
+  EXPECT_EQ(tensor.nbytes(), 192u);
+  EXPECT_TRUE(tensor.is_contiguous());
+  EXPECT_FALSE(tensor.transpose(0, 2).is_contiguous());
+  EXPECT_TRUE(tensor.device().is_cpu());
+  EXPECT_EQ(tensor.layout(), torch::kStrided);
+  EXPECT_TRUE(tensor.is_floating_point());
+  EXPECT_FALSE(torch::Tensor().defined());
+  torch::Tensor same = tensor;
+  EXPECT_TRUE(same.is_same(tensor));
+  EXPECT_EQ(tensor.use_count(), 2u);
+  same.reset();
+  EXPECT_EQ(tensor.use_count(), 1u);
+  EXPECT_EQ(torch::ones({2}, torch::kMeta).device(), torch::Device(torch::kMeta));
+}
+
+TEST(Tensor, FromBlob) {
+  float data[] = {1, 2, 3, 4, 5, 6};
+  int deleted = 0;
+  {
+    torch::Tensor tensor = torch::from_blob(data, {2, 3}, [&](void*) { ++deleted; });
+    EXPECT_EQ(tensor.data_ptr<float>(), data);
+    tensor += 1;
+    torch::Tensor row = tensor[1];
+    tensor.reset();
+    EXPECT_EQ(deleted, 0);
+    EXPECT_EQ(row[0].item<float>(), 5);
+  }
+  EXPECT_EQ(deleted, 1);
+  EXPECT_EQ(data[0], 2);
+  EXPECT_EQ(values(torch::from_blob(data, {3, 2}, {1, 3})), (Floats{2, 5, 3, 6, 4, 7}));
+  int64_t longs[] = {7, 8};
+  EXPECT_EQ(torch::from_blob(longs, {2}, torch::kLong).sum().item<int64_t>(), 15);
+}
+
+TEST(Tensor, Accessor) {
+  torch::Tensor tensor = torch::arange(6, torch::kFloat).reshape({2, 3});
+  auto access = tensor.accessor<float, 2>();
+  EXPECT_EQ(access[1][2], 5);
+  access[0][0] = 9;
+  EXPECT_EQ(tensor[0][0].item<float>(), 9);
+  torch::Tensor turned = tensor.t();
+  EXPECT_EQ((turned.accessor<float, 2>()[2][1]), 5);
+  EXPECT_THROW((tensor.accessor<double, 2>()), c10::Error);
+  EXPECT_THROW((tensor.accessor<float, 3>()), c10::Error);
+}
+
+TEST(Tensor, OperatorsOfCpp) {
+  torch::Tensor a = torch::tensor({1.0f, 2.0f, 4.0f}), b = torch::tensor({3.0f, 2.0f, 1.0f});
+  EXPECT_EQ(values(a + b), (Floats{4, 4, 5}));
+  EXPECT_EQ(values(a - 1), (Floats{0, 1, 3}));
+  EXPECT_EQ(values(1 - a), (Floats{0, -1, -3}));
+  EXPECT_EQ(values(8 / a), (Floats{8, 4, 2}));
+  EXPECT_EQ(values(2 * a), (Floats{2, 4, 8}));
+  EXPECT_EQ(values(-a), (Floats{-1, -2, -4}));
+  EXPECT_EQ(values(a < b), (Floats{1, 0, 0}));
+  EXPECT_EQ(values(2 <= a), (Floats{0, 1, 1}));
+  EXPECT_EQ(values(a == 2), (Floats{0, 1, 0}));
+  EXPECT_EQ(values(a != b), (Floats{1, 0, 1}));
+  a += b;
+  a *= 2;
+  EXPECT_EQ(values(a), (Floats{8, 8, 10}));
+  a /= 2;
+  a -= b;
+  EXPECT_EQ(values(a), (Floats{1, 2, 4}));
+}
+
+TEST(Tensor, ItemAndScalar) {
+  EXPECT_EQ(torch::tensor(3).item<int>(), 3);
+  EXPECT_EQ(torch::tensor(2.5).item<float>(), 2.5f);
+  EXPECT_TRUE(torch::tensor(true).item<bool>());
+  EXPECT_EQ(torch::tensor(3).item().type(), torch::kLong);
+  EXPECT_THROW(torch::tensor({1, 2}).item<int>(), c10::Error);
+  torch::Scalar number(300);
+  EXPECT_EQ(number.to<double>(), 300);
+  EXPECT_THROW(number.toByte(), c10::Error);
+  EXPECT_THROW(torch::Scalar(1e300).toFloat(), c10::Error);
+  EXPECT_EQ(torch::Scalar(c10::complex<double>(1, 2)).toComplexFloat().imag(), 2);
+  EXPECT_THROW(torch::Scalar(c10::complex<double>(1, 2)).toDouble(), c10::Error);
+  EXPECT_TRUE(torch::Scalar(2).equal(2));
+  EXPECT_EQ((-torch::Scalar(2.5)).toDouble(), -2.5);
+}
+
+TEST(Tensor, Options) {
+  torch::TensorOptions options = torch::dtype(torch::kDouble).device(torch::kCPU).requires_grad(true);
+  EXPECT_EQ(options.dtype(), torch::kDouble);
+  EXPECT_TRUE(options.requires_grad());
+  EXPECT_FALSE(torch::TensorOptions().has_dtype());
+  EXPECT_EQ(options.merge_in(torch::kInt).dtype(), torch::kInt);
+  EXPECT_TRUE(torch::ones({2}, options).requires_grad());
+  EXPECT_EQ(torch::ones({2}, options).dtype(), torch::kDouble);
+  EXPECT_EQ(torch::Device("cuda:1").index(), 1);
+  EXPECT_THROW(torch::Device("cuda:x"), c10::Error);
+  EXPECT_THROW(torch::Device("tuba"), c10::Error);
+}
+
+TEST(Tensor, HalfAndBFloat16RoundToNearest) {
+  EXPECT_EQ(c10::Half(0.1f).x, 0x2e66);
+  EXPECT_EQ(c10::Half(65519.0f).x, 0x7bff);
+  EXPECT_EQ(c10::Half(65520.0f).x, 0x7c00);
+  EXPECT_EQ(c10::Half(1e-7f).x, 0x0002);
+  EXPECT_EQ(c10::Half(2049.0f).x, 0x6800);
+  EXPECT_EQ(c10::Half(2051.0f).x, 0x6802);
+  EXPECT_EQ(float(c10::Half(0x0001, c10::Half::from_bits())), 5.9604644775390625e-8f);
+  EXPECT_EQ(c10::BFloat16(0.1f).x, 0x3dcd);
+  EXPECT_EQ(c10::BFloat16(1.00390625f).x, 0x3f80);
+}
+
+TEST(Tensor, Generators) {
+  torch::manual_seed(7);
+  torch::Tensor first = torch::rand({4});
+  torch::manual_seed(7);
+  EXPECT_EQ(values(torch::rand({4})), values(first));
+  at::Generator own = at::make_generator<at::CPUGeneratorImpl>(7);
+  EXPECT_EQ(values(torch::rand({4}, own)), values(first));
+  EXPECT_EQ(own.current_seed(), 7u);
+  torch::Tensor state = own.get_state();
+  torch::Tensor a = torch::rand({3}, own);
+  own.set_state(state);
+  EXPECT_EQ(values(torch::rand({3}, own)), values(a));
+}
+
+TEST(Tensor, GlobalsOfCppHoldTensors) {
+  static torch::Tensor kept = torch::ones({3});
+  EXPECT_EQ(kept.sum().item<int>(), 3);
+}
+
+}  // namespace
