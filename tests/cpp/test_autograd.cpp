@@ -33,7 +33,7 @@ TEST(Custom, SavesInputsOutputsAndNumbers) {
   Tensor y = Power::apply(x, 3, 1.0);
   EXPECT_EQ(y[2].item<float>(), 27);
   EXPECT_TRUE(y.requires_grad());
-  EXPECT_NE(y.grad_fn()->name().find("Power"), std::string::npos);
+  EXPECT_EQ(y.grad_fn()->name(), "torch::autograd::CppNode<(anonymous namespace)::Power>");
   y.sum().backward();
   EXPECT_FLOAT_EQ(x.grad()[2].item<float>(), 27);
 }
@@ -91,7 +91,7 @@ struct WrongCount : Function<WrongCount> {
 };
 
 TEST(Custom, WrongNumberOfGradients) {
-  EXPECT_THROW(WrongCount::apply(leaf(), leaf()).sum().backward(), c10::Error);
+  EXPECT_THROW(WrongCount::apply(leaf(), leaf()).sum().backward(), std::exception);
 }
 
 struct Untouched : Function<Untouched> {

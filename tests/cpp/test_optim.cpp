@@ -73,7 +73,7 @@ TEST(Optim, FitsALine) {
 TEST(Optim, OptionsCompareAndClone) {
   optim::AdamOptions options(0.5);
   options.betas({0.8, 0.9}).amsgrad(true);
-  auto copy = options.clone();
+  std::unique_ptr<optim::OptimizerOptions> copy = static_cast<optim::OptimizerOptions&>(options).clone();
   EXPECT_TRUE(static_cast<optim::AdamOptions&>(*copy) == options);
 }
 

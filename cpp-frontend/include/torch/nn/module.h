@@ -1,6 +1,7 @@
 // Module: the base of layers and models. It owns named parameters, buffers and submodules, and walks over them.
 #pragma once
 
+#include <c10/util/Type.h>
 #include <torch/ordered_dict.h>
 #include <torch/serialize.h>
 #include <torch/types.h>
@@ -9,11 +10,7 @@
 #include <memory>
 #include <ostream>
 #include <string>
-#include <typeinfo>
 #include <vector>
-#if RLT_RTTI && defined(__GNUC__)
-#include <cxxabi.h>
-#endif
 
 namespace torch {
 RLT_NAMESPACE_BEGIN
@@ -30,23 +27,6 @@ template <class T>
 constexpr bool is_module_holder = std::is_base_of_v<ModuleHolderIndicator, std::decay_t<T>>;
 template <class T>
 constexpr bool is_module = std::is_base_of_v<Module, std::decay_t<T>>;
-
-/// A type's name without the library's inline namespace.
-inline std::string readable(std::string name) {
-  for (size_t at = name.find("rlt_1::"); at != std::string::npos; at = name.find("rlt_1::", at)) name.erase(at, 7);
-  return name;
-}
-#if RLT_RTTI
-inline std::string demangle(const char* mangled) {
-#if defined(__GNUC__)
-  int status = 0;
-  std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status), std::free);
-  return readable(status == 0 ? text.get() : mangled);
-#else
-  return readable(mangled);
-#endif
-}
-#endif
 
 /// One address per type: what tells types apart in a program without RTTI.
 template <class T>
@@ -79,7 +59,7 @@ class Module : public std::enable_shared_from_this<Module> {
   const std::string& name() const noexcept {
     if (!name_) {
 #if RLT_RTTI
-      name_ = detail::demangle(typeid(*this).name());
+      name_ = c10::demangle(typeid(*this).name());
 #else
       name_ = "Module";
 #endif

@@ -5,6 +5,7 @@
 
 #include <ATen/core/ivalue.h>
 #include <c10/core/GradMode.h>
+#include <c10/util/Type.h>
 #include <torch/csrc/autograd/function.h>
 
 #include <string>
@@ -139,6 +140,7 @@ template <class T>
 struct CustomFunction {
   AutogradContext context;
   std::vector<bool> is_tensor;
+  const char* name = nullptr;
 
   static int32_t backward(void* ctx, const rlt_tensor* const* grad_outputs, int64_t n_outputs, rlt_tensor** grad_inputs, int64_t n_inputs) {
     return rlt::trampoline([&] {
@@ -166,7 +168,7 @@ struct CustomFunction {
     size_t expected = is_tensor.size();
     for (size_t extra = results.size(); extra > expected && !results[extra - 1].defined(); --extra) results.pop_back();
     if (results.size() != expected) {
-      rlt::raise<Error>("function returned an incorrect number of gradients (expected " + std::to_string(expected) + ", got " +
+      rlt::raise<Error>(std::string("function ") + name + " returned an incorrect number of gradients (expected " + std::to_string(expected) + ", got " +
                         std::to_string(results.size()) + ")");
     }
     size_t next = 0;
@@ -174,7 +176,7 @@ struct CustomFunction {
       if (is_tensor[i]) {
         if (next < n_inputs) grad_inputs[next++] = results[i].release();
       } else if (results[i].defined()) {
-        rlt::raise<Error>("function returned a gradient different from None at position " + std::to_string(i + 1) +
+        rlt::raise<Error>(std::string("function ") + name + " returned a gradient different from None at position " + std::to_string(i + 1) +
                           ", but the corresponding forward input was not a Variable");
       }
     }
@@ -187,6 +189,7 @@ struct CustomFunction {
     auto function = std::make_shared<CustomFunction>();
     AutogradContext& context = function->context;
     function->is_tensor = inputs.is_tensor;
+    function->name = name;
     bool recording = GradMode::is_enabled();
     for (const Variable& tensor : inputs.tensors) {
       context.needs_input_grad_.push_back(recording && tensor.defined() && tensor.requires_grad());
@@ -234,15 +237,10 @@ struct CustomFunction {
   }
 };
 
-// `MyFunction` out of the compiler's spelling of a template instance.
+/// What the graph calls the operator.
 template <class T>
 const char* function_name() {
-  static const std::string name = [] {
-    std::string text = __PRETTY_FUNCTION__;
-    size_t start = text.find("T = ");
-    text = start == std::string::npos ? "CustomFunction" : text.substr(start + 4, text.find_first_of(";]", start) - start - 4);
-    return "CppNode<" + text + ">";
-  }();
+  static const std::string name = std::string("torch::autograd::CppNode<") + c10::demangle_type<T>() + ">";
   return name.c_str();
 }
 

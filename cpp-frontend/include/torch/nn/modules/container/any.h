@@ -21,7 +21,7 @@ struct TypeId {
   static TypeId of() {
     return {&typeid(T)};
   }
-  std::string name() const { return demangle(info->name()); }
+  std::string name() const { return c10::demangle(info->name()); }
   friend bool operator==(const TypeId& a, const TypeId& b) { return *a.info == *b.info; }
 #else
   const void* info;

@@ -28,7 +28,7 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     auto copy = std::make_shared<SequentialImpl>();
-    for (size_t i = 0; i < modules_.size(); ++i) copy->push_back(named_children()[i].key(), modules_[i].clone(device));
+    for (const AnyModule& module : modules_) copy->push_back(module.clone(device));
     return copy;
   }
   /// The modules reset themselves; the list stays as it is.
