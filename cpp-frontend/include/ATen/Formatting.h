@@ -47,8 +47,9 @@ inline NumberFormat choose_format(std::ostream& out, const double* values, int64
     double magnitude = std::fabs(values[i]);
     if (!std::isfinite(magnitude)) continue;
     whole = whole && magnitude == std::ceil(magnitude);
-    least = any ? std::fmin(least, magnitude) : magnitude;
-    largest = any ? std::fmax(largest, magnitude) : magnitude;
+    if (!any || magnitude < least) least = magnitude;
+    // A negative number widens the columns only if it comes first: a habit of libtorch that this keeps.
+    if (!any || values[i] > largest) largest = magnitude;
     any = true;
   }
   int low = digits_of(least), high = digits_of(largest);

@@ -13,7 +13,7 @@ namespace at {
 RLT_NAMESPACE_BEGIN
 namespace indexing {
 
-constexpr int64_t INDEX_MIN = INT64_MIN / 2 - 1;
+constexpr int64_t INDEX_MIN = INT64_MIN / 2;
 constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 
 enum class TensorIndexType { None, Ellipsis, SymInt, Boolean, Slice, Tensor };

@@ -23,9 +23,10 @@ RLT_BINARY(!=, ne)
 
 // A number on the left.
 inline Tensor operator+(const Scalar& a, const Tensor& b) { return b.add(a); }
-inline Tensor operator-(const Scalar& a, const Tensor& b) { return at::rsub(b, a); }
+// libtorch brings the number to the tensor's dtype here, and so does this: 1.5 - tensor({1, 2}) is a tensor of Long.
+inline Tensor operator-(const Scalar& a, const Tensor& b) { return at::empty_like(b).fill_(a).sub_(b); }
 inline Tensor operator*(const Scalar& a, const Tensor& b) { return b.mul(a); }
-inline Tensor operator/(const Scalar& a, const Tensor& b) { return b.reciprocal().mul_(a); }
+inline Tensor operator/(const Scalar& a, const Tensor& b) { return at::empty_like(b).fill_(a).div_(b); }
 inline Tensor operator<(const Scalar& a, const Tensor& b) { return b.gt(a); }
 inline Tensor operator<=(const Scalar& a, const Tensor& b) { return b.ge(a); }
 inline Tensor operator>(const Scalar& a, const Tensor& b) { return b.lt(a); }

@@ -150,7 +150,7 @@ class OptionalArrayRef final {
  public:
   constexpr OptionalArrayRef() = default;
   constexpr OptionalArrayRef(std::nullopt_t) {}
-  template <class U, std::enable_if_t<!std::is_same_v<std::decay_t<U>, OptionalArrayRef> && std::is_constructible_v<ArrayRef<T>, U&&> &&
+  template <class U, std::enable_if_t<!std::is_same_v<std::decay_t<U>, OptionalArrayRef> && !std::is_arithmetic_v<std::decay_t<U>> && std::is_constructible_v<ArrayRef<T>, U&&> &&
                                           std::is_convertible_v<U&&, ArrayRef<T>>,
                                       bool> = true>
   constexpr OptionalArrayRef(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
