@@ -24,8 +24,11 @@ trap 'rm -rf "$work"' EXIT
 # --undefined pulls a function and what it needs out of the archive; --gc-sections drops the rest. The standard
 # library's thread-exit hook is bound as in build.rs.
 sed 's/^/--undefined=/' "$work/api" >"$work/roots"
-"$LD" -r --gc-sections "@$work/roots" --defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit \
+# Section groups are dissolved: a second Rust library has groups of the same names, of which the final link keeps one.
+"$LD" -r --gc-sections --force-group-allocation "@$work/roots" --defsym=__cxa_thread_atexit_impl=rushlight_thread_atexit \
   "$archive" -o "$work/rushlight.o"
+# First what nothing refers to goes: also the names of system functions that only dropped code called.
+"$OBJCOPY" --strip-unneeded "$work/rushlight.o"
 "$OBJCOPY" --keep-global-symbols="$work/api" "$work/rushlight.o"
 if [ -n "$prefix" ]; then
   sed "s/.*/& $prefix&/" "$work/api" >"$work/names"
@@ -35,6 +38,7 @@ if [ -n "$prefix" ]; then
     sed "s/.*/#define & $prefix&/" "$work/api"
   } >"$folder/rushlight_prefix.h"
 fi
-"$OBJCOPY" --strip-debug "$work/rushlight.o"
+# The standard library's objects carry LLVM bitcode, of which linker plugins must not see a merged piece.
+"$OBJCOPY" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd "$work/rushlight.o"
 rm -f "$folder/librushlight.a"
 "$AR" rcsD "$folder/librushlight.a" "$work/rushlight.o"

@@ -72,12 +72,15 @@ pub(crate) fn restore_hook() {
 /// The error for a caught panic.
 #[cold]
 pub(super) fn to_error(function: &str, payload: Box<dyn Any + Send>) -> Error {
-    let text = match payload.downcast_ref::<&'static str>() {
-        Some(text) => (*text).to_owned(),
-        None => payload.downcast_ref::<String>().cloned().unwrap_or_else(|| "a panic without a text".to_owned()),
+    let text = match payload.downcast::<String>().map_err(|payload| payload.downcast::<&'static str>()) {
+        Ok(text) => *text,
+        Err(Ok(text)) => (*text).to_owned(),
+        Err(Err(unknown)) => {
+            // Dropping it would run code that we do not know, which could panic again.
+            std::mem::forget(unknown);
+            "a panic without a text".to_owned()
+        }
     };
-    // Dropping a payload runs code we do not know, which could panic again.
-    std::mem::forget(payload);
     match PLACE.take() {
         Some(place) => err!(Internal, "{function}: internal error: {text} (at {place})"),
         None => err!(Internal, "{function}: internal error: {text}"),

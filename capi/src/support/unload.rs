@@ -76,6 +76,9 @@ mod linux {
         0
     }
 
+    // The name is for the linker (`build.rs`) alone: it is not part of the interface.
+    std::arch::global_asm!(".hidden rushlight_thread_atexit");
+
     /// Run and free what is pending in `thread`; destructors may add to it.
     unsafe fn run(thread: *mut Thread) {
         // SAFETY: the caller owns the list; entries are unlinked before their destructor runs.

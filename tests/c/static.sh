@@ -1,0 +1,39 @@
+#!/bin/sh
+# The static library: exports the interface alone, lives beside another Rust library, and twice in one program.
+#   tests/c/static.sh <librushlight.a from cargo> <folder to work in>
+set -eu
+archive=$1
+work=$2
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+: "${CC:=cc}" "${NM:=nm}"
+flags="-std=c99 -D_GNU_SOURCE -Wall -Wextra -Werror -I$root/include -I$here"
+libs="-lgcc_s -lpthread -lm -ldl"
+mkdir -p "$work"
+
+"$root/capi/static/merge.sh" "$archive" "$work/plain"
+"$root/capi/static/merge.sh" "$archive" "$work/other" other_
+
+extra=$("$NM" -g --defined-only "$work/plain/librushlight.a" | awk 'NF == 3 && $3 !~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $3 }')
+[ -z "$extra" ] || { echo "static.sh: exports more than the interface: $extra" >&2; exit 1; }
+[ "$("$NM" -g --defined-only "$work/plain/librushlight.a" | grep -c ' T rlt_')" -gt 100 ]
+[ "$(ar t "$work/plain/librushlight.a" | wc -l)" -eq 1 ]
+
+# The tests of the shared library hold for the static one.
+for test in errors autograd memory; do
+  $CC $flags "$here/$test.c" "$work/plain/librushlight.a" $libs -o "$work/$test"
+  "$work/$test"
+done
+
+$CC $flags "$here/static_twice.c" "$work/plain/librushlight.a" "$work/other/librushlight.a" $libs -o "$work/static_twice"
+"$work/static_twice"
+
+# A program that is written with the prefix: the header renames.
+$CC $flags -include "$work/other/rushlight_prefix.h" "$here/errors.c" "$work/other/librushlight.a" $libs -o "$work/prefixed"
+"$work/prefixed"
+
+rustc --edition 2024 --crate-type staticlib -C opt-level=1 -o "$work/libother.a" "$here/static_other.rs"
+$CC $flags "$here/static_rust.c" "$work/plain/librushlight.a" "$work/libother.a" $libs -o "$work/static_rust"
+"$work/static_rust"
+
+echo "static library: $(stat -c %s "$work/plain/librushlight.a") bytes, all passed"
