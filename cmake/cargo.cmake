@@ -6,7 +6,7 @@ set(RUSHLIGHT_CARGO_FLAGS "" CACHE STRING "More flags for cargo, as --no-default
 
 set(RUSHLIGHT_SYMBOL_PREFIX "" CACHE STRING "Goes before each name that the static library exports")
 
-# Sets RUSHLIGHT_SHARED, RUSHLIGHT_STATIC, RUSHLIGHT_SONAME and makes the target rushlight_cargo.
+# Sets RUSHLIGHT_SHARED, RUSHLIGHT_STATIC, RUSHLIGHT_SONAME, RUSHLIGHT_CARGO_ARCHIVE (the static library as cargo makes it) and makes the target rushlight_cargo.
 function(rushlight_cargo_build)
   if(NOT CARGO)
     message(FATAL_ERROR "cargo is needed to build Rushlight (https://rustup.rs)")
@@ -34,4 +34,5 @@ function(rushlight_cargo_build)
   set(RUSHLIGHT_SHARED ${lib}/${full} PARENT_SCOPE)
   set(RUSHLIGHT_STATIC ${lib}/librushlight.a PARENT_SCOPE)
   set(RUSHLIGHT_SONAME ${soname} PARENT_SCOPE)
+  set(RUSHLIGHT_CARGO_ARCHIVE ${target}/release/librushlight.a PARENT_SCOPE)
 endfunction()

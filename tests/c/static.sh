@@ -1,9 +1,9 @@
 #!/bin/sh
 # The static library: exports the interface alone, lives beside another Rust library, and twice in one program.
-#   tests/c/static.sh <librushlight.a from cargo> <folder to work in>
+#   RUSHLIGHT_ARCHIVE=<librushlight.a from cargo> tests/c/static.sh <folder to work in>
 set -eu
-archive=$1
-work=$2
+archive=$RUSHLIGHT_ARCHIVE
+work=$1
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 : "${CC:=cc}" "${NM:=nm}"

@@ -9,7 +9,7 @@
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::ffi::c_void;
+    use std::ffi::{CStr, c_void};
     use std::ptr;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, PoisonError};
@@ -130,6 +130,22 @@ mod linux {
         unsafe { libc::atexit(process_ends) };
     }
 
+    /// Is this code in the shipped shared library (and not linked into a program or another library)?
+    pub(in crate::support) fn is_shared_library() -> bool {
+        let here: fn() -> bool = is_shared_library;
+        // SAFETY: an all-zero Dl_info is valid, and dladdr fills it when it returns something other than 0; the
+        // name then is a C string of the loader's.
+        let name = unsafe {
+            let mut info = std::mem::zeroed::<libc::Dl_info>();
+            if libc::dladdr(here as *const c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
+                return false;
+            }
+            CStr::from_ptr(info.dli_fname).to_bytes()
+        };
+        let file = name.rsplit(|byte| *byte == b'/').next().unwrap_or(name);
+        file.starts_with(b"librushlight")
+    }
+
     /// Runs when the library is unloaded. At the end of the process, where other threads may still be
     /// running in the library, there is nothing to do: memory goes back by itself.
     extern "C" fn unload() {
@@ -162,8 +178,14 @@ mod linux {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::watch_for_exit;
+pub(super) use linux::{is_shared_library, watch_for_exit};
 
 /// Elsewhere libraries that were used stay loaded.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn watch_for_exit() {}
+
+/// Elsewhere nothing is taken for granted.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_shared_library() -> bool {
+    false
+}

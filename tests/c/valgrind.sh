@@ -1,0 +1,10 @@
+#!/bin/sh
+# The C tests under valgrind: no invalid access, nothing definitely lost.
+#   tests/c/valgrind.sh <folder with the programs c_errors, c_memory, ...>
+set -eu
+for test in errors by_name autograd memory files null_arguments fork threads "chain 2000"; do
+  echo "valgrind: $test"
+  # The words of an entry are the program and its arguments.
+  # shellcheck disable=SC2086
+  valgrind -q --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite "$1"/c_$test >/dev/null
+done
