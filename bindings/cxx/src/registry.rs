@@ -4,7 +4,7 @@ use crate::bridge::ffi;
 use crate::call::Call;
 use cxx::UniquePtr;
 use rushlight_base::{Result, err};
-use rushlight_tensor::Value;
+use rushlight_tensor::{Value, Values};
 use rushlight_tensor::dispatch::runtime_ops::{self, KernelKey, RuntimeOp};
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    fn run(&self, arguments: &[Value]) -> Result<Vec<Value>> {
+    fn run(&self, arguments: &[Value]) -> Result<Values> {
         let mut call = Call::new(arguments)?;
         let op = self.0.as_ref().ok_or_else(|| err!(NullPointer, "the operator is null"))?;
         ffi::run(op, &mut call).map_err(|exception| err!(Callback, "{}", exception.what()))?;
-        Ok(call.into_results().into_iter().map(Value::Tensor).collect())
+        Ok(Values(call.into_results().into_iter().map(Value::Tensor).collect()))
     }
 }
 
@@ -45,7 +45,7 @@ impl Registry {
         let schema = op.as_ref().map(ffi::schema_of).ok_or_else(|| err!(NullPointer, "the operator is null"))?;
         let defined = runtime_ops::define(&schema.to_string_lossy())?;
         let shared = Shared(op);
-        defined.implement(KernelKey::Cpu, Arc::new(move |arguments: &[Value]| Ok(shared.run(arguments)?.into())));
+        defined.implement(KernelKey::Cpu, Arc::new(move |arguments: &[Value]| shared.run(arguments)));
         self.operators.push(defined);
         Ok(())
     }
