@@ -4,8 +4,8 @@ use crate::bridge::ffi;
 use crate::call::Call;
 use cxx::UniquePtr;
 use rushlight_base::{Result, err};
-use rushlight_tensor::{Value, Values};
 use rushlight_tensor::dispatch::runtime_ops::{self, KernelKey, RuntimeOp};
+use rushlight_tensor::{Value, Values};
 use std::sync::Arc;
 
 /// Operators written in C++. They stay registered as long as this value lives.

@@ -1,8 +1,12 @@
 //! Values in and out: copies of Java arrays, and direct buffers without a copy.
 
-use crate::support::{EnvUnowned, Frame, JClass, JLongs, JObject, TensorHandle, border, dtype, guard, jint, jlong, jobject};
+use crate::support::{
+    EnvUnowned, Frame, JClass, JLongs, JObject, TensorHandle, border, dtype, guard, jint, jlong, jobject,
+};
 use jni::sys::{JNI_ABORT, JNIEnv, jarray, jsize};
-use rushlight_base::{DType, Device, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes, numel};
+use rushlight_base::{
+    DType, Device, MemoryFormat, Result, Storage, contiguous_strides, ensure, err, format_sizes, numel,
+};
 use rushlight_tensor::{Dense, Geometry, Spec, Tensor, ops};
 use std::ffi::c_void;
 

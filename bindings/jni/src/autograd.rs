@@ -1,7 +1,8 @@
 //! Gradients: recording, backward, hooks.
 
 use crate::support::{
-    BorrowedOptionalList, Callback, EnvUnowned, JClass, JLongs, JObject, TensorHandle, guard, jboolean, jlong, jlongArray, jobject,
+    BorrowedOptionalList, Callback, EnvUnowned, JClass, JLongs, JObject, TensorHandle, guard, jboolean, jlong,
+    jlongArray, jobject,
 };
 use rushlight_base::ensure;
 use rushlight_tensor::autograd::{self, HookId};

@@ -12,13 +12,13 @@ mod handle;
 
 pub(crate) use callback::Callback;
 pub use convert::{
-    device, device_code, dtype, flag, optional, optional_device, optional_dtype, optional_flag, optional_layout,
-    memory_format, optional_memory_format, optional_scalar, options, scalar,
+    device, device_code, dtype, flag, memory_format, optional, optional_device, optional_dtype, optional_flag,
+    optional_layout, optional_memory_format, optional_scalar, options, scalar,
 };
 pub use frame::Frame;
 pub(crate) use frame::set_pressure_limit;
-pub use guard::guard;
 pub(crate) use guard::border;
+pub use guard::guard;
 pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, TensorHandle};
 pub use jni::EnvUnowned;
 pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JLongArray, JObject, JString};

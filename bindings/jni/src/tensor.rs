@@ -1,9 +1,9 @@
 //! What a tensor is: the accessors of `NativeCore`.
 
+use crate::support::JLongs;
 use crate::support::{
     EnvUnowned, Frame, JClass, TensorHandle, border, device_code, guard, jboolean, jint, jlong, jlongArray, jobject,
 };
-use crate::support::JLongs;
 use rushlight_base::{MemoryFormat, Result};
 
 fn give_longs(frame: &mut Frame<'_, '_>, values: &[i64]) -> Result<jlongArray> {

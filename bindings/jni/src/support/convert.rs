@@ -97,7 +97,6 @@ pub fn options(packed: jlong) -> Result<Options> {
     })
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,7 +35,11 @@ impl<'a, 'l> Frame<'a, 'l> {
         self.env
     }
 
-    fn elements<T: TypeArray + Clone + Default>(&mut self, array: &JPrimitiveArray<'_, T>, name: &str) -> Result<Vec<T>> {
+    fn elements<T: TypeArray + Clone + Default>(
+        &mut self,
+        array: &JPrimitiveArray<'_, T>,
+        name: &str,
+    ) -> Result<Vec<T>> {
         ensure!(!array.is_null(), NullPointer, "argument '{name}' is null");
         let mut values = vec![T::default(); array.len(self.env).map_err(border)?];
         array.get_region(self.env, 0, &mut values).map_err(border)?;
@@ -111,7 +115,8 @@ impl<'a, 'l> Frame<'a, 'l> {
         let tensors: Vec<Option<Tensor>> = tensors.into_iter().collect();
         // The array first: should it fail, no tensor has been given yet.
         let array = JLongs::new(self.env, tensors.len()).map_err(border)?;
-        let handles: Vec<jlong> = tensors.into_iter().map(|tensor| tensor.map_or(0, |tensor| self.give(tensor))).collect();
+        let handles: Vec<jlong> =
+            tensors.into_iter().map(|tensor| tensor.map_or(0, |tensor| self.give(tensor))).collect();
         array.set_region(self.env, 0, &handles).map_err(border)?;
         Ok(array.as_raw())
     }
