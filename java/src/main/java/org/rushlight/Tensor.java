@@ -939,13 +939,13 @@ public final class Tensor extends TensorMethods implements AutoCloseable {
      *
      * @param gradient gradient with regard to this tensor; null for a scalar
      * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves
+     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
      */
     public void backward(Tensor gradient, boolean retainGraph, boolean createGraph) {
         acquire(this, gradient);
         try {
             long[] gradients = gradient == null ? null : new long[] {gradient.handle};
-            NativeCore.backward(new long[] {handle}, gradients, retainGraph, createGraph, null);
+            NativeCore.backward(new long[] {handle}, gradients, retainGraph || createGraph, createGraph, null);
         } finally {
             release(this, gradient);
         }

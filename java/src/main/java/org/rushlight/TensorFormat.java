@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /** Text of a tensor as PyTorch prints it: 4 digits, 80 columns, 3 entries at each edge above 1,000 elements. */
 final class TensorFormat {
@@ -18,15 +19,18 @@ final class TensorFormat {
     private final String[] texts;
     private final int width;
 
-    private TensorFormat(long[] shape, boolean summarize, String[] texts) {
+    private TensorFormat(long[] shape, boolean summarize, Entries entries) {
         this.shape = shape;
         this.summarize = summarize;
-        this.texts = texts;
-        int widest = 0;
-        for (String text : texts) {
-            widest = Math.max(widest, text.length());
+        this.texts = entries.texts();
+        this.width = entries.width();
+    }
+
+    /** The text of each element, and the width that decides how many fit on a line. */
+    private record Entries(String[] texts, int width) {
+        static Entries of(String[] texts) {
+            return new Entries(texts, Stream.of(texts).mapToInt(String::length).max().orElse(0));
         }
-        this.width = widest;
     }
 
     static String format(Tensor tensor) {
@@ -89,10 +93,10 @@ final class TensorFormat {
         boolean summarize = tensor.numel() > THRESHOLD;
         if (summarize) {
             try (NoGrad guard = new NoGrad(); Tensor edges = edges(tensor, shape)) {
-                return new TensorFormat(shape, guard != null, texts(edges, dtype)).lines(0, 0, PREFIX.length(), new int[1]);
+                return new TensorFormat(shape, guard != null, entries(edges, dtype)).lines(0, 0, PREFIX.length(), new int[1]);
             }
         }
-        return new TensorFormat(shape, false, texts(tensor, dtype)).lines(0, 0, PREFIX.length(), new int[1]);
+        return new TensorFormat(shape, false, entries(tensor, dtype)).lines(0, 0, PREFIX.length(), new int[1]);
     }
 
     /** The entries that a shortened text shows. */
@@ -111,9 +115,9 @@ final class TensorFormat {
         return result;
     }
 
-    private static String[] texts(Tensor tensor, DType dtype) {
+    private static Entries entries(Tensor tensor, DType dtype) {
         if (dtype.isComplex()) {
-            return complexTexts(tensor);
+            return complexEntries(tensor);
         }
         if (dtype == DType.BOOL) {
             boolean[] values = tensor.toBooleanArray();
@@ -121,12 +125,12 @@ final class TensorFormat {
             for (int i = 0; i < values.length; i++) {
                 texts[i] = values[i] ? "True" : "False";
             }
-            return texts;
+            return Entries.of(texts);
         }
         if (dtype.isFloatingPoint()) {
             try (NoGrad guard = new NoGrad(); Tensor wide = tensor.to(DType.FLOAT64)) {
                 assert guard != null;
-                return floatTexts(wide.toDoubleArray());
+                return floatEntries(wide.toDoubleArray());
             }
         }
         try (Tensor wide = tensor.to(DType.INT64)) {
@@ -135,12 +139,12 @@ final class TensorFormat {
             for (int i = 0; i < values.length; i++) {
                 texts[i] = dtype == DType.UINT64 ? Long.toUnsignedString(values[i]) : Long.toString(values[i]);
             }
-            return texts;
+            return Entries.of(texts);
         }
     }
 
     /** Complex elements are stored as pairs, and each part has a format of its own. */
-    private static String[] complexTexts(Tensor tensor) {
+    private static Entries complexEntries(Tensor tensor) {
         double[] pairs;
         try (NoGrad guard = new NoGrad(); Tensor wide = tensor.to(DType.COMPLEX128)) {
             assert guard != null;
@@ -153,35 +157,41 @@ final class TensorFormat {
             real[i] = pairs[2 * i];
             imag[i] = pairs[2 * i + 1];
         }
-        String[] realTexts = floatTexts(real);
-        String[] imagTexts = floatTexts(DoubleStream.of(imag).map(Math::abs).toArray());
+        Entries reals = floatEntries(real);
+        Entries imags = floatEntries(DoubleStream.of(imag).map(Math::abs).toArray());
+        String[] texts = reals.texts().clone();
         for (int i = 0; i < real.length; i++) {
             boolean negative = Double.doubleToRawLongBits(imag[i]) < 0;
-            realTexts[i] += (negative ? "-" : "+") + imagTexts[i] + "j";
+            texts[i] += (negative ? "-" : "+") + imags.texts()[i] + "j";
         }
-        return realTexts;
+        return new Entries(texts, reals.width() + imags.width() + 2);
     }
 
-    /** One format for all: scientific for wide ranges, without decimals if all are whole, else four digits. */
-    private static String[] floatTexts(double[] values) {
-        double[] nonzero = DoubleStream.of(values).filter(v -> Double.isFinite(v) && v != 0).map(Math::abs).toArray();
-        boolean whole = DoubleStream.of(nonzero).allMatch(v -> v == Math.ceil(v));
-        double max = DoubleStream.of(nonzero).max().orElse(0);
-        double min = DoubleStream.of(nonzero).min().orElse(0);
-        boolean scientific = nonzero.length > 0 && (max / min > 1000 || max > 1e8 || !whole && min < 1e-4);
+    /**
+     * One format for all: scientific for wide ranges, without decimals if all are whole, else four digits. Only numbers that are finite
+     * and not zero decide it, and the width.
+     */
+    private static Entries floatEntries(double[] values) {
+        double[] deciding = DoubleStream.of(values).filter(v -> Double.isFinite(v) && v != 0).toArray();
+        boolean whole = DoubleStream.of(deciding).allMatch(v -> v == Math.ceil(v));
+        double max = DoubleStream.of(deciding).map(Math::abs).max().orElse(0);
+        double min = DoubleStream.of(deciding).map(Math::abs).min().orElse(0);
+        boolean scientific = deciding.length > 0 && (max / min > 1000 || max > 1e8 || !whole && min < 1e-4);
         String pattern = scientific ? "%." + PRECISION + "e" : whole ? "%.0f." : "%." + PRECISION + "f";
+        int width = DoubleStream.of(deciding).mapToInt(v -> format(pattern, v).length()).max().orElse(1);
         String[] texts = new String[values.length];
-        int widest = 0;
         for (int i = 0; i < values.length; i++) {
-            double value = values[i];
-            texts[i] = Double.isNaN(value) ? "nan" : Double.isInfinite(value) ? (value > 0 ? "inf" : "-inf")
-                : String.format(Locale.ROOT, pattern, value);
-            widest = Math.max(widest, texts[i].length());
+            String text = format(pattern, values[i]);
+            texts[i] = " ".repeat(Math.max(0, width - text.length())) + text;
         }
-        for (int i = 0; i < texts.length; i++) {
-            texts[i] = " ".repeat(widest - texts[i].length()) + texts[i];
+        return new Entries(texts, width);
+    }
+
+    private static String format(String pattern, double value) {
+        if (Double.isNaN(value)) {
+            return "nan";
         }
-        return texts;
+        return Double.isInfinite(value) ? (value > 0 ? "inf" : "-inf") : String.format(Locale.ROOT, pattern, value);
     }
 
     private int shown(int dim) {
@@ -218,6 +228,6 @@ final class TensorFormat {
     }
 
     private String pad(String text) {
-        return " ".repeat(width - text.length()) + text;
+        return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 }

@@ -98,7 +98,7 @@ public final class Torch extends TorchFunctions {
      * @param outputs what is differentiated
      * @param gradients one per output, null where the output is a scalar; null: all of them are
      * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves
+     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
      * @param inputs collect gradients for these tensors only; null: for every leaf
      */
     public static void backward(
@@ -110,7 +110,7 @@ public final class Torch extends TorchFunctions {
         Tensor.acquire(held);
         try {
             NativeCore.backward(
-                Tensor.handles(of), Tensor.handlesOrZero(seeds), retainGraph, createGraph, Tensor.handlesOrZero(into));
+                Tensor.handles(of), Tensor.handlesOrZero(seeds), retainGraph || createGraph, createGraph, Tensor.handlesOrZero(into));
         } finally {
             Tensor.release(held);
         }
@@ -123,7 +123,7 @@ public final class Torch extends TorchFunctions {
      * @param inputs with regard to what
      * @param gradients one per output, null where the output is a scalar; null: all of them are
      * @param retainGraph keep the graph for another call
-     * @param createGraph record the computation of the gradients themselves
+     * @param createGraph record the computation of the gradients themselves (keeps the graph, too)
      * @param allowUnused return null for an input that the outputs do not depend on, instead of throwing
      * @return one gradient per input
      */
@@ -137,7 +137,7 @@ public final class Torch extends TorchFunctions {
         Tensor.acquire(held);
         try {
             return Tensor.wrapAll(NativeCore.gradOf(
-                Tensor.handles(of), Tensor.handles(to), Tensor.handlesOrZero(seeds), retainGraph, createGraph, allowUnused));
+                Tensor.handles(of), Tensor.handles(to), Tensor.handlesOrZero(seeds), retainGraph || createGraph, createGraph, allowUnused));
         } finally {
             Tensor.release(held);
         }

@@ -17,7 +17,19 @@ import org.junit.jupiter.api.io.TempDir;
 class ClassLoadersTest {
     private static URLClassLoader another() {
         URL classes = Tensor.class.getProtectionDomain().getCodeSource().getLocation();
-        return new URLClassLoader(new URL[] {classes}, ClassLoader.getPlatformClassLoader());
+        return new URLClassLoader(new URL[] {classes}, ClassLoader.getPlatformClassLoader()) {
+            /** On the module path the platform loader would hand out the classes of this test's own loader. */
+            @Override
+            protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+                if (!name.startsWith("org.rushlight.")) {
+                    return super.loadClass(name, resolve);
+                }
+                synchronized (getClassLoadingLock(name)) {
+                    Class<?> loaded = findLoadedClass(name);
+                    return loaded == null ? findClass(name) : loaded;
+                }
+            }
+        };
     }
 
     @Test

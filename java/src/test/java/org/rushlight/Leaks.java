@@ -19,4 +19,17 @@ final class Leaks {
         }
         assertEquals(before, live(), "native handles left over");
     }
+
+    /** Waits until the collector has found what nobody closed: at most {@code expected} handles are left. */
+    static void collect(long expected) {
+        for (int attempt = 0; attempt < 250 && live() > expected; attempt++) {
+            System.gc();
+            try {
+                Thread.sleep(20);
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+        assertEquals(expected, live(), "native handles left over");
+    }
 }

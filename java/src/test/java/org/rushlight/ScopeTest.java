@@ -123,35 +123,28 @@ class ScopeTest {
             user.join();
             assertEquals(null, unexpected.get());
         }
-        settle(before);
+        Leaks.collect(before);
     }
 
     @Test
-    void theCleanerFreesWhatEscapes() throws InterruptedException {
+    void theCleanerFreesWhatEscapes() {
         long before = Leaks.live();
         for (int i = 0; i < 1000; i++) {
             Torch.ones(16).add(1);
         }
         assertTrue(Leaks.live() >= before);
-        settle(before);
-    }
-
-    /** Waits for the collector to find what nobody closed. */
-    private static void settle(long before) throws InterruptedException {
-        for (int attempt = 0; attempt < 100 && Leaks.live() > before; attempt++) {
-            System.gc();
-            Thread.sleep(20);
-        }
-        assertEquals(before, Leaks.live(), "native handles left over");
+        Leaks.collect(before);
     }
 
     @Test
     void nativeBytesAloneMakeTheCollectorRun() {
+        long before = Leaks.live();
         // 400 tensors of 4 MB that nobody closes: 1.6 GB, while the wrappers weigh next to nothing on the Java heap.
         for (int i = 0; i < 400; i++) {
             Torch.zeros(1 << 20);
         }
         long allocated = Torch.memoryStats().allocated();
         assertTrue(allocated < 800L << 20, allocated + " bytes in use");
+        Leaks.collect(before);
     }
 }
