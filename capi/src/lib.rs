@@ -21,3 +21,7 @@ pub mod io;
 pub mod ops;
 pub mod support;
 pub mod tensor;
+
+// Java's entry points are functions of the crate `rushlight-jni`: naming it links them into this library.
+#[cfg(feature = "jni")]
+use rushlight_jni as _;

@@ -1,4 +1,7 @@
 //! One call from Java: arrays and texts in, tensors out.
+//!
+//! Classes are looked up with `find_class`, which asks the class loader of the calling method: the crate's own
+//! lookup by name asks that of the thread first, and with two copies of Rushlight in a JVM finds the other one's.
 
 use super::convert::{BOOL, COMPLEX, FLOAT, INT, UINT};
 use super::guard::border;
@@ -147,8 +150,9 @@ impl<'a, 'l> Frame<'a, 'l> {
             Scalar::Float(value) => (FLOAT, value.to_bits() as jlong, 0.0),
             Scalar::Complex(value) => (COMPLEX, value.re.to_bits() as jlong, value.im),
         };
+        let class = self.env.find_class(jni_str!("org/rushlight/Scalar")).map_err(border)?;
         let made = self.env.call_static_method(
-            jni_str!("org/rushlight/Scalar"),
+            &class,
             jni_str!("ofParts"),
             jni_sig!("(IJD)Lorg/rushlight/Scalar;"),
             &[JValue::Int(tag), JValue::Long(bits), JValue::Double(imag)],
@@ -165,12 +169,9 @@ impl<'a, 'l> Frame<'a, 'l> {
     #[cold]
     fn report_pressure(&mut self, allocated: i64) {
         set_pressure_limit(i64::MAX);
-        let called = self.env.call_static_method(
-            jni_str!("org/rushlight/internal/Memory"),
-            jni_str!("pressure"),
-            jni_sig!("(J)V"),
-            &[JValue::Long(allocated)],
-        );
+        let called = self.env.find_class(jni_str!("org/rushlight/internal/Memory")).and_then(|class| {
+            self.env.call_static_method(&class, jni_str!("pressure"), jni_sig!("(J)V"), &[JValue::Long(allocated)])
+        });
         if called.is_err() && self.env.exception_check() {
             // Collecting is a courtesy: the result of the operator matters more than its failure.
             self.env.exception_clear();

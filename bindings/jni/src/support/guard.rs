@@ -105,9 +105,10 @@ fn raise(env: &mut Env<'_>, error: &Error) {
 
 fn make_exception<'l>(env: &mut Env<'l>, error: &Error) -> jni::errors::Result<JThrowable<'l>> {
     let message = JObject::from(env.new_string(error.message())?);
+    let class = env.find_class(jni_str!("org/rushlight/RushlightException"))?;
     let made = env
         .call_static_method(
-            jni_str!("org/rushlight/RushlightException"),
+            &class,
             jni_str!("of"),
             jni_sig!("(ILjava/lang/String;)Ljava/lang/RuntimeException;"),
             &[JValue::Int(error.kind().code()), JValue::Object(&message)],

@@ -5,7 +5,7 @@ import org.rushlight.internal.Convert;
 import org.rushlight.internal.Native;
 
 /** The operators that are methods of {@link Tensor}; the names are PyTorch's. */
-abstract sealed class TensorMethods permits Tensor {
+public abstract sealed class TensorMethods permits Tensor {
     TensorMethods() {}
 
     final Tensor self() {

@@ -5,7 +5,7 @@ import org.rushlight.internal.Convert;
 import org.rushlight.internal.Native;
 
 /** The operators that are functions; call them through {@link Torch}. */
-abstract sealed class TorchFunctions permits Torch {
+public abstract sealed class TorchFunctions permits Torch {
     TorchFunctions() {}
 
     // comparison: Comparisons and logic: the results are bool.

@@ -153,7 +153,8 @@ class TensorTest {
         assertEquals("tensor([1.0000e+00, 1.0000e+05])", Tensor.of(1f, 1e5f).toString());
         assertEquals("tensor([0., inf, nan])", Tensor.of(0f, Float.POSITIVE_INFINITY, Float.NaN).toString());
         assertEquals("tensor([1.], requires_grad=True)", Tensor.of(1f).requires_grad_(true).toString());
-        assertEquals("tensor([2.], grad_fn=<MulBackward0>)", Tensor.of(1f).requires_grad_(true).mul(2).toString());
+        Tensor leaf = Tensor.of(2f).requires_grad_(true);
+        assertEquals("tensor([4.], grad_fn=<MulBackward0>)", leaf.mul(leaf).toString());
         assertEquals("tensor([   0,    1,    2,  ..., 1998, 1999, 2000])", Torch.arange(2001).toString());
     }
 
