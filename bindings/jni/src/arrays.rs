@@ -148,8 +148,9 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromBuffer<'l>(
         let keep = frame.env().new_global_ref(&buffer).map_err(border)?;
         // SAFETY: the buffer has `bytes` bytes from there on (checked), and stays reachable until the deleter
         // drops the reference to it.
-        let storage =
-            unsafe { Storage::foreign(start.cast(), bytes as usize, Some(Box::new(move |_: *mut c_void| drop(keep)))) };
+        let storage = unsafe {
+            Storage::foreign(start.cast(), bytes as usize, Some(Box::new(move |_: *mut c_void| drop(keep))))
+        }?;
         let strides = contiguous_strides(&sizes);
         let geometry = Geometry { sizes: sizes.as_slice().into(), strides, offset: 0 };
         let dense = Dense { storage, geometry, dtype, device: Device::CPU, wrapped: false };
