@@ -16,9 +16,11 @@ mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-: "${LD:=ld}" "${OBJCOPY:=objcopy}" "${NM:=nm}" "${AR:=ar}"
+: "${LD:=ld}" "${OBJCOPY:=objcopy}" "${READELF:=readelf}" "${AR:=ar}"
 
-"$NM" -g --defined-only "$archive" 2>/dev/null | awk '$2 == "T" && $3 ~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $3 }' | sort -u >"$work/api"
+# readelf, because nm asks the linker plugins about objects that carry bitcode.
+"$READELF" -sW "$archive" | awk '$4 == "FUNC" && $5 == "GLOBAL" && $7 != "UND" && $8 ~ /^(rlt_|Java_org_rushlight_|JNI_On)/ { print $8 }' |
+  sort -u >"$work/api"
 [ -s "$work/api" ] || { echo "merge.sh: $archive defines no function of the C interface" >&2; exit 1; }
 
 # --undefined pulls a function and what it needs out of the archive; --gc-sections drops the rest. The standard
