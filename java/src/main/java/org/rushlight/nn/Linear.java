@@ -1,6 +1,7 @@
 package org.rushlight.nn;
 
 import org.rushlight.Tensor;
+import org.rushlight.TensorOptions;
 import org.rushlight.Torch;
 
 /** An affine map: {@code y = x W^T + b}. Shapes: {@code (*, in) -> (*, out)}. */
@@ -28,10 +29,22 @@ public final class Linear extends Module {
      * @param bias whether to add a bias
      */
     public Linear(long inFeatures, long outFeatures, boolean bias) {
+        this(inFeatures, outFeatures, bias, TensorOptions.DEFAULT);
+    }
+
+    /**
+     * A linear or affine map of a dtype and on a device.
+     *
+     * @param inFeatures size of the last dimension of the input
+     * @param outFeatures size of the last dimension of the output
+     * @param bias whether to add a bias
+     * @param options dtype and device of the parameters
+     */
+    public Linear(long inFeatures, long outFeatures, boolean bias, TensorOptions options) {
         this.inFeatures = inFeatures;
         this.outFeatures = outFeatures;
-        weight = registerParameter("weight", Torch.empty(outFeatures, inFeatures));
-        this.bias = bias ? registerParameter("bias", Torch.empty(outFeatures)) : null;
+        weight = registerParameter("weight", Torch.empty(new long[] {outFeatures, inFeatures}, options));
+        this.bias = bias ? registerParameter("bias", Torch.empty(new long[] {outFeatures}, options)) : null;
         Init.kaimingUniform(weight, Math.sqrt(5));
         if (bias) {
             double bound = inFeatures > 0 ? 1 / Math.sqrt(inFeatures) : 0;
