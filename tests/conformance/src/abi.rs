@@ -123,6 +123,10 @@ api! {
         unsafe extern "C" fn(*const RltTensor, *mut *const i64, *mut *const i64, *mut i64) -> i32;
     rlt_tensor_dtype: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
     rlt_tensor_data_ptr: unsafe extern "C" fn(*const RltTensor, *mut *mut c_void) -> i32;
+    rlt_tensor_device: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
+    rlt_tensor_requires_grad: unsafe extern "C" fn(*const RltTensor, *mut i32) -> i32;
+    rlt_op_count: unsafe extern "C" fn(*mut i64) -> i32;
+    rlt_op_at: unsafe extern "C" fn(i64, *mut RltValue) -> i32;
     rlt_tensor_set_requires_grad: unsafe extern "C" fn(*const RltTensor, i32) -> i32;
     rlt_grad: unsafe extern "C" fn(
         Tensors, i64, Tensors, i64, Tensors, i32, i32, i32, *mut *mut RltTensor,

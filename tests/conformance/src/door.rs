@@ -3,7 +3,7 @@
 use crate::abi::{Api, Payload, RltNamed, RltTensor, RltValue, tag};
 use crate::cases::Item;
 use crate::host::HostTensor;
-use rushlight_base::{Complex, DType, Device, MemoryFormat, Scalar};
+use rushlight_base::{Complex, DType, Device, DeviceType, MemoryFormat, Scalar};
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -333,10 +333,22 @@ impl Door {
 
     /// The gradients of `inputs` for gradients given to results.
     pub fn gradients(&self, roots: &[(Tensor, Tensor)], inputs: &[Tensor]) -> Result<Vec<Option<HostTensor>>, String> {
+        let found = self.gradient_tensors(roots, inputs, false)?;
+        found.iter().map(|grad| grad.as_ref().map(|grad| self.host(grad)).transpose()).collect()
+    }
+
+    /// As `gradients`, as tensors that can be differentiated again if `create_graph`.
+    pub fn gradient_tensors(
+        &self,
+        roots: &[(Tensor, Tensor)],
+        inputs: &[Tensor],
+        create_graph: bool,
+    ) -> Result<Vec<Option<Tensor>>, String> {
         let outputs: Vec<_> = roots.iter().map(|(output, _)| output.0.raw.cast_const()).collect();
         let grads: Vec<_> = roots.iter().map(|(_, grad)| grad.0.raw.cast_const()).collect();
         let leaves: Vec<_> = inputs.iter().map(|input| input.0.raw.cast_const()).collect();
         let mut found = vec![ptr::null_mut(); inputs.len()];
+        let create_graph = i32::from(create_graph);
         // SAFETY: the handles are live and the arrays as long as told; `found` has a place for each input.
         let status = unsafe {
             (self.api.rlt_grad)(
@@ -345,15 +357,64 @@ impl Door {
                 leaves.as_ptr(),
                 leaves.len() as i64,
                 grads.as_ptr(),
-                0,
-                0,
+                create_graph,
+                create_graph,
                 1,
                 found.as_mut_ptr(),
             )
         };
         self.check(status)?;
-        let found: Vec<Option<Tensor>> = found.into_iter().map(|raw| (!raw.is_null()).then(|| self.own(raw))).collect();
-        found.iter().map(|grad| grad.as_ref().map(|grad| self.host(grad)).transpose()).collect()
+        Ok(found.into_iter().map(|raw| (!raw.is_null()).then(|| self.own(raw))).collect())
+    }
+
+    /// Does a gradient reach this tensor?
+    pub fn requires_grad(&self, tensor: &Tensor) -> Result<bool, String> {
+        let mut on = 0;
+        // SAFETY: the handle is live.
+        self.check(unsafe { (self.api.rlt_tensor_requires_grad)(tensor.0.raw, &mut on) })?;
+        Ok(on != 0)
+    }
+
+    /// The schemas of all operators.
+    pub fn schemas(&self) -> Result<Vec<String>, String> {
+        let mut count = 0;
+        // SAFETY: `count` takes the number.
+        self.check(unsafe { (self.api.rlt_op_count)(&mut count) })?;
+        let schema = |at| {
+            let mut out = RltValue::NONE;
+            // SAFETY: an operator's schema comes back as an owned text, freed after the copy.
+            unsafe {
+                self.check((self.api.rlt_op_at)(at, &mut out))?;
+                let text = CStr::from_ptr(out.payload.string).to_string_lossy().into_owned();
+                (self.api.rlt_value_free)(&mut out);
+                Ok(text)
+            }
+        };
+        (0..count).map(schema).collect()
+    }
+
+    /// A tensor of the same layout on the meta device.
+    pub fn on_meta(&self, tensor: &Tensor) -> Result<Tensor, String> {
+        let device = ("device".to_owned(), Value::Device(Device::META));
+        let moved = self.call("aten::to", "dtype_layout", vec![Value::Tensor(tensor.clone())], vec![device])?;
+        moved.first().and_then(Value::tensor).cloned().ok_or_else(|| "to gave no tensor".into())
+    }
+
+    /// dtype, sizes and strides.
+    pub fn layout(&self, tensor: &Tensor) -> Result<(DType, Vec<i64>, Vec<i64>), String> {
+        let mut code = 0;
+        // SAFETY: the handle is live.
+        self.check(unsafe { (self.api.rlt_tensor_dtype)(tensor.0.raw, &mut code) })?;
+        let (sizes, strides) = self.geometry(tensor)?;
+        Ok((DType::from_code(code).map_err(|error| error.message().to_owned())?, sizes, strides))
+    }
+
+    /// The kind of device a tensor is on.
+    pub fn device(&self, tensor: &Tensor) -> Result<DeviceType, String> {
+        let mut device = [0; 2];
+        // SAFETY: the handle is live; an `rlt_device` is two numbers.
+        self.check(unsafe { (self.api.rlt_tensor_device)(tensor.0.raw, device.as_mut_ptr()) })?;
+        DeviceType::from_code(device[0]).map_err(|error| error.message().to_owned())
     }
 
     /// Seeds the default generator.

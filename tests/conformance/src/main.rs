@@ -1,7 +1,9 @@
-//! `conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--library FILE]`: runs golden cases and prints a line per operator.
+//! `conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--laws] [--library FILE]`: runs golden cases (or
+//! the laws on their inputs) and prints a line per operator.
 
 use rushlight_conformance::cases::{self, Case};
 use rushlight_conformance::door::{Door, built_library};
+use rushlight_conformance::laws::Laws;
 use rushlight_conformance::pack;
 use rushlight_conformance::run::{self, Outcome};
 use std::io::Write;
@@ -14,6 +16,7 @@ struct Options {
     json: bool,
     all: bool,
     library: Option<PathBuf>,
+    laws: bool,
 }
 
 struct Tally {
@@ -24,19 +27,20 @@ struct Tally {
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { paths: Vec::new(), op: None, json: false, all: false, library: None };
+    let mut options = Options { paths: Vec::new(), op: None, json: false, all: false, library: None, laws: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--op" => options.op = Some(args.next().ok_or("--op needs a name")?),
             "--json" => options.json = true,
+            "--laws" => options.laws = true,
             "--all" => options.all = true,
             "--library" => options.library = Some(args.next().ok_or("--library needs a file")?.into()),
             path => options.paths.push(path.into()),
         }
     }
     if options.paths.is_empty() {
-        return Err("usage: conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--library FILE]".into());
+        return Err("usage: conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--laws] [--library FILE]".into());
     }
     Ok(options)
 }
@@ -61,12 +65,18 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn tally(door: &Door, op: String, cases: &[Case]) -> Tally {
+fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Tally {
     let mut tally = Tally { op, passed: 0, failed: Vec::new(), skipped: 0 };
     for (at, case) in cases.iter().enumerate() {
         let (name, overload) = case.name();
         if !door.has(name, overload) {
             tally.skipped += 1;
+            continue;
+        }
+        if let Some(laws) = laws {
+            let broken = laws.check(case);
+            tally.passed += usize::from(broken.is_empty());
+            tally.failed.extend(broken.into_iter().map(|reason| (at, reason)));
             continue;
         }
         match run::case(door, case) {
@@ -111,6 +121,7 @@ fn all() -> Result<bool, String> {
     let options = options()?;
     let library = options.library.clone().map_or_else(built_library, Ok)?;
     let door = Door::open(&library)?;
+    let laws = if options.laws { Some(Laws::new(&door)?) } else { None };
     let mut out = std::io::stdout().lock();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for path in &options.paths {
@@ -124,7 +135,7 @@ fn all() -> Result<bool, String> {
                 {
                     continue;
                 }
-                let tally = tally(&door, op, &cases);
+                let tally = tally(&door, laws.as_ref(), op, &cases);
                 report(&mut out, &tally, &options).map_err(|error| error.to_string())?;
                 passed += tally.passed;
                 failed += tally.failed.len();

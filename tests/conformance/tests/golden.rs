@@ -4,6 +4,7 @@
 use rushlight_conformance::cases;
 use rushlight_conformance::door::{Door, built_library};
 use rushlight_conformance::exempt;
+use rushlight_conformance::laws::Laws;
 use rushlight_conformance::pack;
 use rushlight_conformance::run::{self, Outcome};
 use std::path::PathBuf;
@@ -49,6 +50,26 @@ fn golden_cases_give_what_pytorch_gave() {
     assert!(wrong.is_empty(), "{passed} passed, {} failed:\n{}", wrong.len(), wrong.join("\n"));
     assert!(passed > 3000, "only {passed} cases ran");
     assert_eq!(door.live_handles().unwrap(), 0);
+}
+
+#[test]
+fn laws_hold_on_the_golden_inputs() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let door = Door::open(&built_library().unwrap()).unwrap();
+    let laws = Laws::new(&door).unwrap();
+    let (mut held, mut broken) = (0, Vec::new());
+    for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
+        for case in cases::read(&bytes).unwrap() {
+            let (name, overload) = case.name();
+            if door.has(name, overload) {
+                let reasons = laws.check(&case);
+                held += usize::from(reasons.is_empty());
+                broken.extend(reasons.into_iter().map(|reason| format!("{}: {reason}", case.op)));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{held} cases hold, {} laws broken:\n{}", broken.len(), broken.join("\n"));
+    assert!(held > 3000, "only {held} cases ran");
 }
 
 #[test]

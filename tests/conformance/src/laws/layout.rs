@@ -1,0 +1,44 @@
+//! Strided = contiguous.
+
+use super::{Laws, is_deterministic};
+use crate::cases::Case;
+use crate::compare;
+use crate::host::HostTensor;
+
+/// Operators whose result is about strides.
+const ABOUT_STRIDES: [&str; 3] = ["aten::as_strided", "aten::view", "aten::view_as"];
+
+impl Laws<'_> {
+    pub(super) fn layout(&self, case: &Case) -> Result<(), String> {
+        let about_strides = ABOUT_STRIDES.contains(&case.op.as_str());
+        if !is_deterministic(case) || about_strides || !case.mutated.is_empty() {
+            return Ok(());
+        }
+        // Twice: gaps between elements, then the dimensions in reverse order in memory.
+        for strides in [gaps as fn(&HostTensor) -> Vec<i64>, reversed] {
+            let arguments = self.arguments(case, &mut |_, host| {
+                self.door.tensor(&HostTensor { strides: Some(strides(host)), ..host.clone() })
+            })?;
+            for (out, expected) in self.call(case, arguments)?.iter().zip(&case.outs) {
+                compare::items(&self.door.item(out)?, expected)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn gaps(host: &HostTensor) -> Vec<i64> {
+    rushlight_base::contiguous_strides(&host.shape).iter().map(|stride| stride * 2).collect()
+}
+
+fn reversed(host: &HostTensor) -> Vec<i64> {
+    let mut step = 1;
+    host.shape
+        .iter()
+        .map(|&size| {
+            let stride = step;
+            step *= size.max(1);
+            stride
+        })
+        .collect()
+}

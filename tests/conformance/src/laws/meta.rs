@@ -1,0 +1,44 @@
+//! Meta = CPU, in shape, dtype and strides.
+
+use super::Laws;
+use crate::cases::{Case, Item};
+use crate::door::Value;
+use rushlight_base::{Device, DeviceType};
+
+impl Laws<'_> {
+    pub(super) fn meta(&self, case: &Case) -> Result<(), String> {
+        let Some(signature) = self.signature(case) else { return Ok(()) };
+        let named_device = |item: &Item| matches!(item, Item::Device(_));
+        if case.args.iter().chain(case.kwargs.iter().map(|(_, item)| item)).any(named_device) {
+            return Ok(());
+        }
+        let on_cpu = self.arguments(case, &mut |_, host| self.door.tensor(host))?;
+        let mut tensors = 0;
+        let mut strided = false;
+        let mut on_meta = self.arguments(case, &mut |_, host| {
+            tensors += 1;
+            // Moving to the meta device leaves no gaps between elements.
+            strided |= host.strides.is_some();
+            self.door.on_meta(&self.door.tensor(host)?)
+        })?;
+        if tensors == 0 {
+            if signature.argument("device").is_none() {
+                return Ok(());
+            }
+            on_meta.kwargs.push(("device".into(), Value::Device(Device::META)));
+        }
+        let (expected, actual) = (self.call(case, on_cpu)?, self.call(case, on_meta)?);
+        for (actual, expected) in actual.iter().zip(&expected) {
+            let (Some(actual), Some(expected)) = (actual.tensor(), expected.tensor()) else { continue };
+            let (meta, cpu) = (self.door.layout(actual)?, self.door.layout(expected)?);
+            if self.door.device(actual)? != DeviceType::Meta {
+                return Err("the result is not on the meta device".into());
+            }
+            let same = meta.0 == cpu.0 && meta.1 == cpu.1 && (strided || meta.2 == cpu.2);
+            if !same {
+                return Err(format!("{meta:?} on the meta device, {cpu:?} on the CPU"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Laws that hold for every operator, checked on the golden inputs.
+//!
+//! `forms`: in-place, out= and functional forms give the same. `layout`: strided inputs give what contiguous
+//! ones give. `meta`: the meta device gives the same shapes, dtypes and strides. `second`: the gradient of the
+//! gradient is what differences say.
+
+mod forms;
+mod layout;
+mod meta;
+mod second;
+
+use crate::cases::{Case, Item};
+use crate::door::{Door, Tensor, Value};
+use crate::host::HostTensor;
+use rushlight_schema::Signature;
+
+/// The operators of the library and the laws over them.
+pub struct Laws<'a> {
+    door: &'a Door,
+    operators: Vec<Signature>,
+}
+
+/// Says what is wrong with a case, if anything is.
+type Law = fn(&Laws<'_>, &Case) -> Result<(), String>;
+
+/// The arguments of a call.
+struct Arguments {
+    args: Vec<Value>,
+    kwargs: Vec<(String, Value)>,
+}
+
+impl<'a> Laws<'a> {
+    /// The laws over the operators that the library lists.
+    pub fn new(door: &'a Door) -> Result<Laws<'a>, String> {
+        let schemas = door.schemas()?;
+        let parse = |schema: &String| schema.parse::<Signature>().map_err(|error| error.message().to_owned());
+        Ok(Laws { door, operators: schemas.iter().map(parse).collect::<Result<_, _>>()? })
+    }
+
+    /// The laws that a case breaks.
+    pub fn check(&self, case: &Case) -> Vec<String> {
+        let laws: [(&str, Law); 4] =
+            [("forms", Laws::forms), ("layout", Laws::layout), ("meta", Laws::meta), ("second", Laws::second)];
+        let broken = |(name, law): (&str, Law)| law(self, case).err().map(|reason| format!("{name}: {reason}"));
+        laws.into_iter().filter_map(broken).collect()
+    }
+
+    fn signature(&self, case: &Case) -> Option<&Signature> {
+        let (name, overload) = case.name();
+        let bare = name.strip_prefix("aten::").unwrap_or(name);
+        self.operators.iter().find(|op| op.name == bare && op.overload == overload)
+    }
+
+    fn arguments(
+        &self,
+        case: &Case,
+        make: &mut dyn FnMut(&str, &HostTensor) -> Result<Tensor, String>,
+    ) -> Result<Arguments, String> {
+        let mut value = |key: &str, item: &Item| {
+            self.door.value(item, &mut |path, host| {
+                let key = if path.is_empty() { key.to_owned() } else { format!("{key}.{path}") };
+                make(&key, host)
+            })
+        };
+        let positional = case.args.iter().enumerate().map(|(at, item)| value(&at.to_string(), item));
+        let args = positional.collect::<Result<_, _>>()?;
+        let named = case.kwargs.iter().map(|(name, item)| Ok((name.clone(), value(name, item)?)));
+        Ok(Arguments { args, kwargs: named.collect::<Result<_, String>>()? })
+    }
+
+    fn call(&self, case: &Case, arguments: Arguments) -> Result<Vec<Value>, String> {
+        let (name, overload) = case.name();
+        self.door.call(name, overload, arguments.args, arguments.kwargs)
+    }
+}
+
+/// Does a case have nothing but tensors that are not random?
+fn is_deterministic(case: &Case) -> bool {
+    !case.random && !case.op.starts_with("aten::empty") && !case.op.contains("dropout")
+}
