@@ -21,7 +21,7 @@ pub struct Laws<'a> {
 }
 
 /// Says what is wrong with a case, if anything is.
-type Law = fn(&Laws<'_>, &Case) -> Result<(), String>;
+type Law<'a> = fn(&Laws<'a>, &Case) -> Result<(), String>;
 
 /// The arguments of a call.
 struct Arguments {
@@ -39,9 +39,9 @@ impl<'a> Laws<'a> {
 
     /// The laws that a case breaks.
     pub fn check(&self, case: &Case) -> Vec<String> {
-        let laws: [(&str, Law); 4] =
+        let laws: [(&str, Law<'a>); 4] =
             [("forms", Laws::forms), ("layout", Laws::layout), ("meta", Laws::meta), ("second", Laws::second)];
-        let broken = |(name, law): (&str, Law)| law(self, case).err().map(|reason| format!("{name}: {reason}"));
+        let broken = |(name, law): (&str, Law<'a>)| law(self, case).err().map(|reason| format!("{name}: {reason}"));
         laws.into_iter().filter_map(broken).collect()
     }
 
