@@ -30,7 +30,7 @@ build: setup ## the native library: target/release/librushlight.{so,a}
 
 cmake: build
 	@mkdir -p build
-	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Release >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
+	@cmake -S . -B $(CMAKE_BUILD) -DCMAKE_BUILD_TYPE=Debug >build/cmake.log 2>&1 || { cat build/cmake.log; exit 1; }
 	cmake --build $(CMAKE_BUILD) -j $(JOBS)
 
 jar: build ## the Java library with the native one inside
