@@ -68,8 +68,7 @@ namespace enumtype {
 /// `kMean` and its like as text.
 template <class... Names>
 std::string get_enum_name(const std::variant<Names...>& choice) {
-  static constexpr const char* texts[] = {Names::text...};
-  return texts[choice.index()];
+  return std::visit([](auto name) { return std::string(decltype(name)::text); }, choice);
 }
 
 /// One of several enumerators: what std::variant does, at a fraction of its compile time.
