@@ -2,7 +2,7 @@
 
 use crate::support::{
     EnvUnowned, GeneratorHandle, JClass, JLongs, TensorHandle, border, dtype, guard, jboolean, jint, jlong, jlongArray,
-    jobject, set_pressure_limit,
+    jobject, set_pressure_limit, weight,
 };
 use rushlight_base::memory::memory_stats;
 use rushlight_base::{handles, runtime};
@@ -38,6 +38,15 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_memoryStats<'l>(
         array.set_region(frame.env(), 0, &[stats.allocated, stats.peak]).map_err(border)?;
         Ok(array.as_raw())
     })
+}
+
+/// `NativeCore.weight`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_weight<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) -> jlong {
+    guard(env, |_| Ok(weight()))
 }
 
 /// `NativeCore.setPressureLimit`

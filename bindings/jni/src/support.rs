@@ -16,7 +16,7 @@ pub use convert::{
     optional_layout, optional_memory_format, optional_scalar, options, scalar,
 };
 pub use frame::Frame;
-pub(crate) use frame::set_pressure_limit;
+pub(crate) use frame::{set_pressure_limit, weight};
 pub(crate) use guard::border;
 pub use guard::guard;
 pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, TensorHandle};

@@ -11,14 +11,36 @@ use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, Type
 use jni::sys::{jint, jlong, jlongArray, jobject};
 use jni::{Env, jni_sig, jni_str};
 use rushlight_base::memory::memory_stats;
-use rushlight_base::{Result, Scalar, ensure};
+use rushlight_base::{Result, Scalar, ensure, handles};
 use rushlight_tensor::{Generator, Tensor};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Bytes in use from which Java's collector is asked to run; `i64::MAX` switches the watch off.
+/// Weight from which Java's collector is asked to run; `i64::MAX` switches the watch off.
 static PRESSURE_LIMIT: AtomicI64 = AtomicI64::new(i64::MAX);
 
-/// Watch the bytes in use from now on.
+/// What a small tensor weighs beside its elements, on both sides of the border.
+const HANDLE_BYTES: i64 = 512;
+/// Handles are counted after so many tensors given by a thread: adding up the counters costs more than reading one.
+const COUNT_EVERY: u32 = 1024;
+
+thread_local! {
+    static GIVEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The weight of what Java holds: elements, and the handles themselves.
+pub(crate) fn weight() -> i64 {
+    memory_stats().allocated + handles::live() * HANDLE_BYTES
+}
+
+/// What [`weight`] is compared with: most of the time only the elements, which cost one load.
+fn estimate() -> i64 {
+    let given = GIVEN.get().wrapping_add(1);
+    GIVEN.set(given);
+    if given % COUNT_EVERY == 0 { weight() } else { memory_stats().allocated }
+}
+
+/// Watch the weight from now on.
 pub(crate) fn set_pressure_limit(bytes: i64) {
     PRESSURE_LIMIT.store(bytes, Ordering::Relaxed);
 }
@@ -99,11 +121,11 @@ impl<'a, 'l> Frame<'a, 'l> {
         if text.is_null() { Ok(None) } else { text.try_to_string(self.env).map(Some).map_err(border) }
     }
 
-    /// Hand a tensor to Java, and tell its collector if much memory is in use.
+    /// Hand a tensor to Java, and tell its collector if Java holds much.
     pub fn give(&mut self, tensor: Tensor) -> jlong {
-        let allocated = memory_stats().allocated;
-        if allocated > PRESSURE_LIMIT.load(Ordering::Relaxed) {
-            self.report_pressure(allocated);
+        let weight = estimate();
+        if weight > PRESSURE_LIMIT.load(Ordering::Relaxed) {
+            self.report_pressure(weight);
         }
         handle::give(tensor)
     }
@@ -167,10 +189,10 @@ impl<'a, 'l> Frame<'a, 'l> {
 
     /// Call `Memory.pressure`, with the watch off meanwhile: what it frees must not call it again.
     #[cold]
-    fn report_pressure(&mut self, allocated: i64) {
+    fn report_pressure(&mut self, weight: i64) {
         set_pressure_limit(i64::MAX);
         let called = self.env.find_class(jni_str!("org/rushlight/internal/Memory")).and_then(|class| {
-            self.env.call_static_method(&class, jni_str!("pressure"), jni_sig!("(J)V"), &[JValue::Long(allocated)])
+            self.env.call_static_method(&class, jni_str!("pressure"), jni_sig!("(J)V"), &[JValue::Long(weight)])
         });
         if called.is_err() && self.env.exception_check() {
             // Collecting is a courtesy: the result of the operator matters more than its failure.

@@ -147,4 +147,18 @@ class ScopeTest {
         assertTrue(allocated < 800L << 20, allocated + " bytes in use");
         Leaks.collect(before);
     }
+
+    @Test
+    void manySmallTensorsMakeTheCollectorRun() {
+        long before = Leaks.live();
+        long most = 0;
+        for (int i = 0; i < 800_000; i++) {
+            Torch.empty(1);
+            if (i % 10_000 == 0) {
+                most = Math.max(most, Leaks.live());
+            }
+        }
+        assertTrue(most < 650_000, most + " handles at once");
+        Leaks.collect(before);
+    }
 }

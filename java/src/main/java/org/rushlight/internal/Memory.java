@@ -4,8 +4,8 @@ package org.rushlight.internal;
  * Tells Java's collector of native memory, which it cannot see.
  *
  * <p>A wrapper of a gigabyte weighs a few dozen bytes on the Java heap, so that unclosed tensors could fill the machine before the
- * collector runs. The native side compares the bytes in use with a limit whenever it hands out a tensor; above it, the collector is
- * asked to run, cleaners get a moment to free what was found, and the limit moves to twice what is really in use.
+ * collector runs. The native side compares the weight of what Java holds with a limit whenever it hands out a tensor; above it, the
+ * collector is asked to run, cleaners get a moment to free what was found, and the limit moves to twice what is really in use.
  */
 public final class Memory {
     /** Never collect below this: {@code -Drushlight.pressure=<bytes>}. */
@@ -21,12 +21,12 @@ public final class Memory {
     /**
      * Called by the native side when the limit is passed.
      *
-     * @param allocated bytes in use
+     * @param weight bytes of elements, and an estimate for each handle
      */
-    static void pressure(long allocated) {
+    static void pressure(long weight) {
         // The native side has switched the watch off; until it is on again no other thread comes here.
         System.gc();
-        long now = allocated;
+        long now = weight;
         for (int wait = 1; wait <= 16; wait *= 2) {
             try {
                 Thread.sleep(wait);
@@ -35,8 +35,8 @@ public final class Memory {
                 break;
             }
             long before = now;
-            now = NativeCore.memoryStats()[0];
-            if (now < allocated / 2 || now == before && wait > 2) {
+            now = NativeCore.weight();
+            if (now < weight / 2 || now == before && wait > 2) {
                 break;
             }
         }

@@ -17,7 +17,10 @@ public final class NativeCore {
     /** Bytes in use now, and the most there have been. */
     public static native long[] memoryStats();
 
-    /** Bytes in use from which results call {@link Memory#pressure}. */
+    /** What Java holds: bytes of elements, and an estimate for each handle. */
+    public static native long weight();
+
+    /** Weight from which results call {@link Memory#pressure}. */
     public static native void setPressureLimit(long bytes);
 
     public static native int numThreads();
