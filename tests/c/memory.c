@@ -1,5 +1,6 @@
 /* Memory of the caller: from_blob, DLPack, allocator, failing allocations; and the other hooks. */
 #include "check.h"
+#include "dlpack_structs.h"
 
 /* ---- from_blob ---- */
 
@@ -50,30 +51,7 @@ static void from_blob(void) {
   rlt_tensor_free(tensor);
 }
 
-/* ---- DLPack: the structs as dlpack.h of DLPack 1.x has them ---- */
-
-typedef struct { int32_t device_type, device_id; } DLDevice;
-typedef struct { uint8_t code, bits; uint16_t lanes; } DLDataType;
-typedef struct {
-  void *data;
-  DLDevice device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-} DLTensor;
-typedef struct DLManagedTensor {
-  DLTensor dl_tensor;
-  void *manager_ctx;
-  void (*deleter)(struct DLManagedTensor *self);
-} DLManagedTensor;
-typedef struct DLManagedTensorVersioned {
-  struct { uint32_t major, minor; } version;
-  void *manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned *self);
-  uint64_t flags;
-  DLTensor dl_tensor;
-} DLManagedTensorVersioned;
+/* ---- DLPack ---- */
 
 static int produced_deleted;
 

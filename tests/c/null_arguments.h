@@ -1,9 +1,10 @@
 /* What the generated program null_arguments.c passes where an argument is to be valid, and how it judges. */
 #include "check.h"
+#include "dlpack_structs.h"
 
 static int failures;
 
-static rlt_tensor *tensor, *out_tensor;
+static rlt_tensor *tensor, *out_tensors[20];
 static const rlt_tensor *tensors[1];
 static rlt_tensor_list *list, *out_list;
 static rlt_generator *generator, *out_generator;
@@ -26,8 +27,8 @@ static double real = 0.5, out_double;
 static const char *out_text;
 static float data[4];
 static void *out_data;
-static struct DLManagedTensorVersioned *out_dlpack;
-static struct DLManagedTensor *out_legacy;
+static DLManagedTensorVersioned *out_dlpack, *in_dlpack;
+static DLManagedTensor *out_legacy, *in_legacy;
 
 static void *allocate(void *ctx, size_t size, size_t alignment) {
   (void)ctx, (void)size, (void)alignment;
@@ -65,18 +66,6 @@ static rlt_log log_hook = {sizeof log_hook, NULL, write_log};
 static rlt_parallel_for parallel_for = {sizeof parallel_for, NULL, run};
 static rlt_custom_function custom = {sizeof custom, "custom", NULL, backward, NULL, 0, 0};
 
-static struct DLManagedTensorVersioned *import_versioned(void) {
-  struct DLManagedTensorVersioned *managed = NULL;
-  OK(rlt_tensor_to_dlpack(tensor, &managed));
-  return managed;
-}
-
-static struct DLManagedTensor *import_legacy(void) {
-  struct DLManagedTensor *managed = NULL;
-  OK(rlt_tensor_to_dlpack_legacy(tensor, &managed));
-  return managed;
-}
-
 static void setup(void) {
   const float one = 1;
   rlt_tensor *leaf = vector(&one, 1), *product = NULL;
@@ -98,13 +87,26 @@ static void setup(void) {
   named.name = "text";
   named.value = value;
   stats.struct_size = sizeof stats;
+  OK(rlt_tensor_to_dlpack(tensor, &in_dlpack));
+  OK(rlt_tensor_to_dlpack_legacy(tensor, &in_legacy));
   rlt_tensor_free(leaf);
   rlt_tensor_free(product);
 }
 
-/* Outputs stay untouched on failure; what a successful call left there is not of interest. */
+/* Frees what a call that succeeded gave, and puts the modes back. */
 static void forget(void) {
-  out_tensor = NULL;
+  for (size_t index = 0; index < sizeof out_tensors / sizeof *out_tensors; index++) {
+    rlt_tensor_free(out_tensors[index]);
+    out_tensors[index] = NULL;
+  }
+  rlt_tensor_list_free(out_list), out_list = NULL;
+  rlt_generator_free(out_generator), out_generator = NULL;
+  rlt_node_free(out_node), out_node = NULL;
+  rlt_saved_tensor_free(out_saved), out_saved = NULL;
+  rlt_error_free(out_error), out_error = NULL;
+  rlt_op_free(out_op), out_op = NULL;
+  rlt_state_dict_free(out_dict), out_dict = NULL;
+  rlt_value_free(&out_value);
   OK(rlt_set_allocator(NULL));
   OK(rlt_set_log(NULL));
   OK(rlt_set_parallel_for(NULL));
@@ -112,6 +114,23 @@ static void forget(void) {
   OK(rlt_cancel_set(0));
   OK(rlt_set_grad_enabled(1));
   OK(rlt_set_inference_mode(0));
+}
+
+static int teardown(int calls) {
+  rlt_tensor_free(tensor);
+  rlt_tensor_list_free(list);
+  rlt_generator_free(generator);
+  rlt_node_free(node);
+  rlt_saved_tensor_free(saved);
+  rlt_error_free(error);
+  rlt_state_dict_free(dict);
+  OK(rlt_op_unregister(op));
+  in_dlpack->deleter(in_dlpack);
+  in_legacy->deleter(in_legacy);
+  printf("%d calls with NULL, %d failures\n", calls, failures);
+  CHECK(live() == 0);
+  OK(rlt_runtime_shutdown());
+  return failures != 0;
 }
 
 /* Any status is right, as long as there is one. */

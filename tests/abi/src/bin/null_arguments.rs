@@ -54,7 +54,7 @@ fn program(functions: &[Function]) -> String {
     }
     format!(
         "/* Written by null_arguments from the headers. */\n#include \"null_arguments.h\"\n\n\
-         int main(void) {{\n  setup();\n{tests}  printf(\"%d calls\\n\", {calls});\n  return failures != 0;\n}}\n"
+         int main(void) {{\n  setup();\n{tests}  return teardown({calls});\n}}\n"
     )
 }
 
@@ -68,7 +68,7 @@ fn test(function: &Function, null: usize) -> String {
         .parameters
         .iter()
         .enumerate()
-        .map(|(index, parameter)| if index == null { "NULL".into() } else { valid(function, parameter) })
+        .map(|(index, parameter)| if index == null { "NULL".into() } else { valid(function, index, parameter) })
         .collect();
     let call = format!("{}({})", function.name, arguments.join(", "));
     let name = function.parameters[null].name.as_str();
@@ -104,7 +104,7 @@ fn may_be_null(function: &Function, parameter: &str) -> bool {
 }
 
 /// Something valid for a parameter: a variable or function of null_arguments.h.
-fn valid(function: &Function, parameter: &Parameter) -> String {
+fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
     let name = parameter.name.as_str();
     let value = match parameter.ty.as_str() {
         "int64_t"
@@ -131,7 +131,7 @@ fn valid(function: &Function, parameter: &Parameter) -> String {
             "NULL"
         }
         "const rlt_tensor *const *" => "tensors",
-        "rlt_tensor **" => "&out_tensor",
+        "rlt_tensor **" => return format!("&out_tensors[{index}]"),
         "rlt_tensor_list **" => "&out_list",
         "rlt_generator **" => "&out_generator",
         "rlt_node **" => "&out_node",
@@ -178,9 +178,8 @@ fn valid(function: &Function, parameter: &Parameter) -> String {
         "rlt_record_callback" => "NULL",
         "struct DLManagedTensorVersioned **" | "DLManagedTensorVersioned **" => "&out_dlpack",
         "struct DLManagedTensor **" | "DLManagedTensor **" => "&out_legacy",
-        // Read before the output is looked at, so what is valid matters only for the pointer under test.
-        ty if ty.ends_with("DLManagedTensorVersioned *") => "import_versioned()",
-        ty if ty.ends_with("DLManagedTensor *") => "import_legacy()",
+        ty if ty.ends_with("DLManagedTensorVersioned *") => "in_dlpack",
+        ty if ty.ends_with("DLManagedTensor *") => "in_legacy",
         ty if ty.contains("(*)") => "NULL",
         other => return format!("UNKNOWN_TYPE /* {other} {name} of {} */", function.name),
     };
