@@ -1,47 +1,54 @@
-//! `core/tensor/src/autograd/expr/methods.rs`: every operator that formulas can write as a method.
+//! `core/tensor/src/autograd/expr/methods`: every operator that formulas can write as a method, a file per family.
 
-use super::rust_ops::text::{comment, ident};
+use super::rust_ops::condition;
+use super::rust_ops::text::{comment, ident, mentions, without_texts};
 use super::{Emitter, OutFile, header};
 use crate::model::{Family, FormKind, Op, Parameter, Returns};
 use crate::names;
 use crate::types::Kind;
 
-/// Where the file goes.
-pub const PATH: &str = "core/tensor/src/autograd/expr/methods.rs";
+/// Where the files go.
+pub const FOLDER: &str = "core/tensor/src/autograd/expr/methods";
 
 /// The emitter.
-pub const EMITTER: Emitter = Emitter { name: "rust-expr", folders: &[], emit: |_, families| Ok(emit(families)) };
+pub const EMITTER: Emitter = Emitter { name: "rust-expr", folders: &[FOLDER], emit: |_, families| Ok(emit(families)) };
 
-/// The file.
+/// The files.
 pub fn emit(families: &[Family]) -> Vec<OutFile> {
-    let mut text = format!("// {}\n", header(&format!("{}/*.toml", crate::load::FOLDER)));
+    let mut root = format!("// {}\n", header(&format!("{}/*.toml", crate::load::FOLDER)));
     let role = "The operators as methods of expressions, under their Rust names: the receiver is the first argument. \
                 An error among the arguments is the error of the result.";
-    text.push_str(&comment("//!", role, 0));
-    let mut methods = String::new();
+    root.push_str(&comment("//!", role, 0));
+    root.push('\n');
+    let mut files = Vec::new();
     for family in families {
-        let own: Vec<String> = family.ops.iter().filter(|op| is_method(op)).map(method).collect();
-        if !own.is_empty() {
-            methods.push_str(&format!(
-                "/// Operators of the family `{}`.\n{}impl Expr {{\n{}}}\n\n",
-                family.name,
-                super::rust_ops::condition(family),
-                own.join("\n")
-            ));
+        let methods: Vec<String> = family.ops.iter().filter(|op| is_method(op)).map(method).collect();
+        if methods.is_empty() {
+            continue;
+        }
+        root.push_str(&format!("{}mod {};\n", condition(family), family.name));
+        files.push(OutFile { path: format!("{FOLDER}/{}.rs", family.name), text: file(family, &methods.join("\n")) });
+    }
+    files.push(OutFile { path: format!("{FOLDER}/mod.rs"), text: root });
+    files
+}
+
+fn file(family: &Family, methods: &str) -> String {
+    let mut text = format!("// {}\n", header(&family.source));
+    text.push_str(&comment("//!", &format!("Methods of the family `{}`.", family.name), 0));
+    let code = without_texts(methods);
+    let used =
+        |names: &[&'static str]| -> Vec<&str> { names.iter().copied().filter(|name| mentions(&code, name)).collect() };
+    text.push_str("\nuse crate::autograd::Expr;\nuse crate::ops;\n");
+    for (path, names) in [
+        ("crate", used(&["Generator", "Options"])),
+        ("rushlight_base", used(&["DType", "Device", "MemoryFormat", "Scalar"])),
+    ] {
+        if !names.is_empty() {
+            text.push_str(&format!("use {path}::{{{}}};\n", names.join(", ")));
         }
     }
-    let code = super::rust_ops::text::without_texts(&methods);
-    text.push_str("\nuse super::Expr;\n");
-    if super::rust_ops::text::mentions(&code, "Options") {
-        text.push_str("use crate::Options;\n");
-    }
-    text.push_str("use crate::ops;\n");
-    let base: Vec<&str> = ["DType", "Device", "MemoryFormat", "Scalar"]
-        .into_iter()
-        .filter(|name| super::rust_ops::text::mentions(&code, name))
-        .collect();
-    text.push_str(&format!("use rushlight_base::{{{}}};\n\n{methods}", base.join(", ")));
-    vec![OutFile { path: PATH.into(), text }]
+    text + "\nimpl Expr {\n" + methods + "}\n"
 }
 
 /// Functional, one tensor in front, one tensor out; names that `Expr` writes by hand stay free.
@@ -74,8 +81,8 @@ fn method(op: &Op) -> String {
         ""
     };
     format!(
-        "/// `{}`\n{many}pub fn {name}({}) -> Expr {{\nExpr::of(|| ops::{name}({}))\n}}\n",
-        form.signature.full_name(),
+        "{}{many}pub fn {name}({}) -> Expr {{\nExpr::of(|| ops::{name}({}))\n}}\n",
+        comment("///", &format!("`{}`: {}", form.signature.full_name(), op.doc.summary), 4),
         declared.join(", "),
         passed.join(", ")
     )
@@ -87,8 +94,6 @@ fn parameter_of(parameter: &Parameter) -> (String, String) {
         Kind::Tensor => ("impl Into<Expr>".into(), format!("{name}.into().tensor()?")),
         Kind::TensorOptional => ("Option<&Expr>".into(), format!("{name}.map(Expr::tensor).transpose()?")),
         Kind::Scalar => ("impl Into<Scalar>".into(), format!("{name}.into()")),
-        // Only optional families use it: an import would be unused without them.
-        Kind::GeneratorOptional => ("Option<&crate::Generator>".into(), name),
         kind => (kind.spelling().rust.to_string(), name),
     }
 }

@@ -1,6 +1,6 @@
 //! `core/tensor/src/ops/generated`: the typed functions of every operator with their forward assembly, autograd
 //! wrapper and row of the operator table. One folder per family, one file per base name (`mul.rs` holds every
-//! overload and form of `mul`).
+//! overload and form of `mul`; where they are many, one file per overload).
 
 mod api;
 mod forward;
@@ -15,6 +15,9 @@ use text::{comment, mentions};
 
 /// Where the files go.
 pub const FOLDER: &str = "core/tensor/src/ops/generated";
+
+/// How many forms a file holds without becoming too long to read.
+const FORMS_PER_FILE: usize = 9;
 
 /// The emitter.
 pub const EMITTER: Emitter = Emitter { name: "rust-ops", folders: &[FOLDER], emit: |_, families| Ok(emit(families)) };
@@ -50,6 +53,16 @@ fn modules(family: &Family) -> Vec<(String, Vec<&Op>)> {
             None => modules.push((name, vec![op])),
         }
     }
+    // A base name with many overloads gets a file for each of them.
+    let mut modules: Vec<(String, Vec<&Op>)> = modules
+        .into_iter()
+        .flat_map(|(module, ops)| {
+            if forms(&ops).count() <= FORMS_PER_FILE {
+                return vec![(module, ops)];
+            }
+            ops.into_iter().map(|op| (names::rust_function(&op.primary().signature), vec![op])).collect()
+        })
+        .collect();
     modules.sort_by(|left, right| left.0.cmp(&right.0));
     modules
 }

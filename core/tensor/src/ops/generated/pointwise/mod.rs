@@ -9,7 +9,10 @@ mod clamp_max;
 mod clamp_min;
 mod conj;
 mod conj_physical;
-mod div;
+mod div_scalar;
+mod div_scalar_mode;
+mod div_tensor;
+mod div_tensor_mode;
 mod exp;
 mod log;
 mod masked_fill;
@@ -33,10 +36,10 @@ pub use clamp_max::{clamp_max, clamp_max_, clamp_max_out};
 pub use clamp_min::{clamp_min, clamp_min_, clamp_min_out};
 pub use conj::conj;
 pub use conj_physical::{conj_physical, conj_physical_, conj_physical_out};
-pub use div::{
-    div_out, div_out_mode, div_scalar, div_scalar_, div_scalar_mode, div_scalar_mode_, div_tensor, div_tensor_,
-    div_tensor_mode, div_tensor_mode_,
-};
+pub use div_scalar::{div_scalar, div_scalar_};
+pub use div_scalar_mode::{div_scalar_mode, div_scalar_mode_};
+pub use div_tensor::{div_out, div_tensor, div_tensor_};
+pub use div_tensor_mode::{div_out_mode, div_tensor_mode, div_tensor_mode_};
 pub use exp::{exp, exp_, exp_out};
 pub use log::{log, log_, log_out};
 pub use masked_fill::{masked_fill_scalar, masked_fill_scalar_};
@@ -77,16 +80,16 @@ pub static POINTWISE: &[&OpDef] = &[
     &conj_physical::CONJ_PHYSICAL,
     &conj_physical::CONJ_PHYSICAL_,
     &conj_physical::CONJ_PHYSICAL_OUT,
-    &div::DIV_TENSOR,
-    &div::DIV_TENSOR_,
-    &div::DIV_OUT,
-    &div::DIV_SCALAR,
-    &div::DIV_SCALAR_,
-    &div::DIV_TENSOR_MODE,
-    &div::DIV_TENSOR_MODE_,
-    &div::DIV_OUT_MODE,
-    &div::DIV_SCALAR_MODE,
-    &div::DIV_SCALAR_MODE_,
+    &div_scalar::DIV_SCALAR,
+    &div_scalar::DIV_SCALAR_,
+    &div_scalar_mode::DIV_SCALAR_MODE,
+    &div_scalar_mode::DIV_SCALAR_MODE_,
+    &div_tensor::DIV_TENSOR,
+    &div_tensor::DIV_TENSOR_,
+    &div_tensor::DIV_OUT,
+    &div_tensor_mode::DIV_TENSOR_MODE,
+    &div_tensor_mode::DIV_TENSOR_MODE_,
+    &div_tensor_mode::DIV_OUT_MODE,
     &exp::EXP,
     &exp::EXP_,
     &exp::EXP_OUT,
