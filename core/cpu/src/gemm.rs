@@ -48,8 +48,7 @@ impl<T: Number> Matrix<T> {
 /// out = beta c + alpha a b, for matrices of one dtype; `c` is broadcast to the shape of `out`, and not
 /// read if beta is 0. `out` must not overlap `a` or `b`; it may be `c`.
 pub fn gemm(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Scalar)>, alpha: Scalar) -> Result<()> {
-    let name = if c.is_some() { "addmm_impl_cpu_" } else { "mm" };
-    dispatch!(out.dtype(), name, integer half float complex chalf, T => multiply::<T>(out, a, b, c, alpha))
+    dispatch!(out.dtype(), "addmm_impl_cpu_", integer half float complex chalf, T => multiply::<T>(out, a, b, c, alpha))
 }
 
 fn multiply<T: Number>(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Scalar)>, alpha: Scalar) -> Result<()> {

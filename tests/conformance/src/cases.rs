@@ -54,6 +54,22 @@ pub struct Case {
 }
 
 impl Case {
+    /// A call of the same operator with nothing recorded.
+    pub fn bare(&self) -> Case {
+        Case {
+            op: self.op.clone(),
+            args: Vec::new(),
+            kwargs: Vec::new(),
+            outs: Vec::new(),
+            mutated: Vec::new(),
+            grad_outs: Vec::new(),
+            grads: Vec::new(),
+            random: self.random,
+            seed: None,
+            next: None,
+        }
+    }
+
     /// Name and overload: `aten::add`, `Tensor`.
     pub fn name(&self) -> (&str, &str) {
         self.op.split_once('.').unwrap_or((&self.op, ""))

@@ -1,6 +1,7 @@
 //! The way into the library: the shipped shared object, loaded at run time, and nothing but its C functions.
 
-use crate::abi::{Api, Payload, RltNamed, RltTensor, RltValue, tag};
+pub use crate::abi::tag;
+use crate::abi::{Api, Payload, RltNamed, RltTensor, RltValue};
 use crate::cases::Item;
 use crate::host::HostTensor;
 use rushlight_base::{Complex, DType, Device, DeviceType, MemoryFormat, Scalar};
@@ -8,6 +9,12 @@ use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::rc::Rc;
+
+/// What the text of an error begins with that only a bug in the library explains.
+pub const INTERNAL: &str = "internal error";
+
+/// The number of such an error: `RLT_ERROR_INTERNAL`.
+const ERROR_INTERNAL: i32 = 13;
 
 /// The library.
 pub struct Door {
@@ -89,7 +96,8 @@ impl Door {
         }
         // SAFETY: the message is a text that lives until this thread's next failing call.
         let message = unsafe { CStr::from_ptr((self.api.rlt_last_error_message)()) };
-        Err(message.to_string_lossy().into_owned())
+        let message = message.to_string_lossy();
+        Err(if status == ERROR_INTERNAL { format!("{INTERNAL}: {message}") } else { message.into_owned() })
     }
 
     fn own(&self, raw: *mut RltTensor) -> Tensor {

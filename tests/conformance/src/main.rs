@@ -84,6 +84,12 @@ fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Tally 
             Outcome::Failed(reason) => tally.failed.push((at, reason)),
         }
     }
+    if let Some(laws) = laws {
+        match laws.without_effect(cases) {
+            Ok(idle) => tally.failed.extend(idle.into_iter().map(|name| (0, format!("'{name}' has no effect")))),
+            Err(error) => tally.failed.push((0, format!("effects: {error}"))),
+        }
+    }
     tally
 }
 

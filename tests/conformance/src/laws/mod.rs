@@ -2,8 +2,11 @@
 //!
 //! `forms`: in-place, out= and functional forms give the same. `layout`: strided inputs give what contiguous
 //! ones give. `meta`: the meta device gives the same shapes, dtypes and strides. `second`: the gradient of the
-//! gradient is what differences say.
+//! gradient is what differences say. `dtypes`: no dtype makes the library panic. `effect`: no argument
+//! is ignored.
 
+mod dtypes;
+mod effect;
 mod forms;
 mod layout;
 mod meta;
@@ -39,8 +42,13 @@ impl<'a> Laws<'a> {
 
     /// The laws that a case breaks.
     pub fn check(&self, case: &Case) -> Vec<String> {
-        let laws: [(&str, Law<'a>); 4] =
-            [("forms", Laws::forms), ("layout", Laws::layout), ("meta", Laws::meta), ("second", Laws::second)];
+        let laws: [(&str, Law<'a>); 5] = [
+            ("forms", Laws::forms),
+            ("layout", Laws::layout),
+            ("meta", Laws::meta),
+            ("second", Laws::second),
+            ("dtypes", Laws::dtypes),
+        ];
         let broken = |(name, law): (&str, Law<'a>)| law(self, case).err().map(|reason| format!("{name}: {reason}"));
         laws.into_iter().filter_map(broken).collect()
     }
