@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -96,6 +97,14 @@ TEST_P(Formats, Archives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Serialize, Formats, testing::Values(".pt", ".safetensors"));
+
+TEST(Serialize, Streams) {
+  std::stringstream stream;
+  torch::nn::Linear a(3, 2), b(3, 2);
+  torch::save(a, stream);
+  torch::load(b, stream);
+  EXPECT_TRUE(equal(a->weight, b->weight));
+}
 
 TEST(Serialize, MissingFile) {
   Tensor tensor;

@@ -32,7 +32,7 @@ pub fn index_select(out: &Array, a: &Array, dim: usize, index: &Array) -> Result
     let indices = list(index)?;
     let size = a.size(dim) as i64;
     if let Some(bad) = indices.iter().find(|&&at| at < 0 || at >= size) {
-        bail!(Index, "index out of range in self: index {bad} is out of bounds for dimension {dim} with size {size}");
+        bail!(Index, "index out of range in self\nindex {bad} is out of bounds for dimension {dim} with size {size}");
     }
     dispatch!(a.dtype(), "index_select", integer unsigned half float complex chalf bool, T => {
         select::<T>(out, a, dim, &indices)

@@ -43,9 +43,10 @@ pub fn expand(self_: &Dense, size: &[i64], _implicit: bool) -> Result<Geometry> 
     ensure!(
         size.len() >= self_.ndim(),
         Runtime,
-        "expand({}{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the number of \
-         dimensions in the tensor ({})",
-        self_.dtype,
+        "expand({}{}Type{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the number \
+         of dimensions in the tensor ({})",
+        self_.device.kind.name().to_uppercase(),
+        self_.dtype.c10_name(),
         format_sizes(self_.sizes()),
         format_sizes(size),
         size.len(),

@@ -4,7 +4,6 @@
 #include <c10/util/Exception.h>
 #include <rushlight/tensor.h>
 
-#include <functional>
 #include <ostream>
 #include <string>
 

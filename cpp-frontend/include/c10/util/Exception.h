@@ -132,6 +132,15 @@ inline std::exception_ptr& pending_exception() {
 }
 #endif
 
+/// "rlt_tensor_add_Scalar: argument `self` is NULL" in libtorch's words.
+RLT_COLD inline std::string undefined_argument(std::string message) {
+  size_t start = message.find('`'), end = message.find('`', start + 1);
+  if (start == std::string::npos || end == std::string::npos) return message;
+  std::string name = message.substr(start + 1, end - start - 1);
+  return "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument " + std::string(name == "self" ? "#0 " : "") + "'" +
+         name + "'\n" + message;
+}
+
 /// Throws the exception for the last error of this thread.
 [[noreturn]] RLT_COLD inline void raise_last_error(int32_t status) {
 #if RLT_EXCEPTIONS
@@ -142,6 +151,8 @@ inline std::exception_ptr& pending_exception() {
   const char* text = rlt_last_error_message();
   std::string message = text ? text : "";
   switch (status) {
+    // A null handle is an undefined Tensor; the C interface says which argument it was.
+    case RLT_ERROR_NULL_POINTER: raise<c10::Error>(undefined_argument(std::move(message)));
     case RLT_ERROR_INDEX: raise<c10::IndexError>(std::move(message));
     case RLT_ERROR_VALUE: raise<c10::ValueError>(std::move(message));
     case RLT_ERROR_TYPE: raise<c10::TypeError>(std::move(message));

@@ -3,9 +3,13 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <c10/util/tempfile.h>
 #include <rushlight/io.h>
 
+#include <cstdio>
+#include <istream>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +27,15 @@ inline StateDict new_state_dict() {
   rlt::check(rlt_state_dict_new(&dict));
   return StateDict(dict, FreeStateDict());
 }
+struct FilePointer {
+  explicit FilePointer(std::FILE* file) : file(file) {}
+  ~FilePointer() {
+    if (file) std::fclose(file);
+  }
+  FilePointer(const FilePointer&) = delete;
+  FilePointer& operator=(const FilePointer&) = delete;
+  std::FILE* file;
+};
 inline bool ends_with(const std::string& text, const char* end) {
   std::string tail(end);
   return text.size() >= tail.size() && text.compare(text.size() - tail.size(), tail.size(), tail) == 0;
@@ -58,6 +71,16 @@ class OutputArchive final {
     int32_t format = detail::ends_with(path, ".safetensors") ? RLT_FORMAT_SAFETENSORS : RLT_FORMAT_PT;
     rlt::check(rlt_state_dict_save(dict_.get(), path.c_str(), format));
   }
+  /// Saves as .pt to a stream.
+  void save_to(std::ostream& stream) {
+    c10::TempFile file = c10::make_tempfile();
+    rlt::check(rlt_state_dict_save(dict_.get(), file.name.c_str(), RLT_FORMAT_PT));
+    detail::FilePointer content(std::fopen(file.name.c_str(), "rb"));
+    char block[4096];
+    for (size_t count; content.file && (count = std::fread(block, 1, sizeof block, content.file)) > 0;) {
+      stream.write(block, static_cast<std::streamsize>(count));
+    }
+  }
   rlt_state_dict* handle() const { return dict_.get(); }
 
  private:
@@ -74,6 +97,18 @@ class InputArchive final {
     dict_ = detail::StateDict(dict, detail::FreeStateDict());
     device_ = device;
     prefix_.clear();
+  }
+
+  void load_from(std::istream& stream, std::optional<at::Device> device = std::nullopt) {
+    c10::TempFile file = c10::make_tempfile();
+    {
+      detail::FilePointer content(std::fopen(file.name.c_str(), "wb"));
+      char block[4096];
+      while (content.file && (stream.read(block, sizeof block) || stream.gcount() > 0)) {
+        std::fwrite(block, 1, static_cast<size_t>(stream.gcount()), content.file);
+      }
+    }
+    load_from(file.name, device);
   }
 
   bool try_read(const std::string& key, at::Tensor& tensor, bool is_buffer = false) {

@@ -100,7 +100,7 @@ fn arange_length(start: Scalar, end: Scalar, step: Scalar, dtype: DType) -> Resu
     ensure!(
         (stride > 0.0 && last >= first) || (stride < 0.0 && last <= first),
         Runtime,
-        "upper bound and lower bound inconsistent with step sign"
+        "upper bound and larger bound inconsistent with step sign"
     );
     if dtype == DType::I64 {
         // In integers: doubles cannot tell neighbours beyond 2^53 apart.
@@ -171,7 +171,14 @@ pub fn to_copy(
 
 /// What a copy into an existing tensor must fulfil.
 pub fn copy_(self_: &Dense, src: &Dense, _non_blocking: bool) -> Result<()> {
-    super::check_expandable(src.sizes(), self_.sizes())?;
+    let shape = super::broadcast::broadcast_sizes(self_.sizes(), src.sizes())?;
+    ensure!(
+        *shape == *self_.sizes(),
+        Runtime,
+        "output with shape {} doesn't match the broadcast shape {}",
+        format_sizes(self_.sizes()),
+        format_sizes(&shape)
+    );
     ensure!(
         src.device.kind != DeviceType::Meta || self_.device.kind == DeviceType::Meta,
         NotImplemented,
@@ -218,7 +225,6 @@ pub fn randint_low_generator(
 
 /// A permutation of 0..n.
 pub fn randperm(n: i64, options: Options) -> Result<Spec> {
-    ensure!(n >= 0, Runtime, "n must be non-negative, got{n}");
     integers(&[n], options)
 }
 

@@ -157,7 +157,7 @@ pub(crate) fn is_skipped(sizes: &[i64]) -> bool {
 
 /// The inputs one after another along `dim`.
 pub fn cat(tensors: &[Dense], dim: i64) -> Result<Spec> {
-    ensure!(!tensors.is_empty(), Value, "torch.cat(): expected a non-empty list of Tensors");
+    ensure!(!tensors.is_empty(), Runtime, "torch.cat(): expected a non-empty list of Tensors");
     for (at, tensor) in tensors.iter().enumerate() {
         ensure!(tensor.ndim() > 0, Runtime, "zero-dimensional tensor (at position {at}) cannot be concatenated");
     }

@@ -85,8 +85,7 @@ fn check_not_empty(name: &str, self_: &Dense, dim: Option<i64>) -> Result<()> {
         ensure!(
             self_.numel() > 0,
             Index,
-            "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with \
-             the 'dim' argument."
+            "{name}(): Expected reduction dim to be specified for input.numel() == 0."
         );
         return Ok(());
     };

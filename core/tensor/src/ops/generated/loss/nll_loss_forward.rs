@@ -136,7 +136,7 @@ mod gradient {
         let (result0, result1) = forward::nll_loss_forward(self_, target, weight, reduction, ignore_index)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = NllLossForwardBackward0 {
+            let node = NllLossBackward0 {
                 self_: Saved::input_if(edges.needs(0), self_),
                 target: Saved::input_if(edges.needs(0), target),
                 weight: Saved::option_if(edges.needs(0), weight),
@@ -163,7 +163,7 @@ mod gradient {
     }
 
     /// The derivative of `nll_loss_forward`.
-    struct NllLossForwardBackward0 {
+    struct NllLossBackward0 {
         self_: Saved,
         target: Saved,
         weight: Saved,
@@ -172,9 +172,9 @@ mod gradient {
         total_weight: Saved,
     }
 
-    impl Backward for NllLossForwardBackward0 {
+    impl Backward for NllLossBackward0 {
         fn name(&self) -> &str {
-            "NllLossForwardBackward0"
+            "NllLossBackward0"
         }
 
         fn saves(&self) -> bool {

@@ -191,7 +191,7 @@ mod gradient {
         let result = forward::clamp(self_, min, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ClampBackward0 { self_: Saved::input_if(edges.needs(0), self_), min, max };
+            let node = ClampBackward1 { self_: Saved::input_if(edges.needs(0), self_), min, max };
             autograd::record(&[&result], edges, node);
         }
         Ok(result)
@@ -206,7 +206,7 @@ mod gradient {
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::clamp_(self_, min, max)?;
-        let node = ClampBackward0 { self_: saved_self, min, max };
+        let node = ClampBackward1 { self_: saved_self, min, max };
         autograd::rebase_history(self_, edges, node)
     }
 
@@ -216,15 +216,15 @@ mod gradient {
     }
 
     /// The derivative of `clamp`.
-    struct ClampBackward0 {
+    struct ClampBackward1 {
         self_: Saved,
         min: Option<Scalar>,
         max: Option<Scalar>,
     }
 
-    impl Backward for ClampBackward0 {
+    impl Backward for ClampBackward1 {
         fn name(&self) -> &str {
-            "ClampBackward0"
+            "ClampBackward1"
         }
 
         fn saves(&self) -> bool {
@@ -249,7 +249,7 @@ mod gradient {
         let result = forward::clamp_tensor(self_, min, max)?;
         if autograd::should_record([self_].into_iter().chain(min).chain(max)) {
             let edges = Edges::new().with(self_).with_option(min).with_option(max);
-            let node = ClampBackward1 {
+            let node = ClampBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_),
                 min: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min),
                 max: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max),
@@ -270,7 +270,7 @@ mod gradient {
         let saved_min = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min);
         let saved_max = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max);
         forward::clamp_tensor_(self_, min, max)?;
-        let node = ClampBackward1 { self_: saved_self, min: saved_min, max: saved_max };
+        let node = ClampBackward0 { self_: saved_self, min: saved_min, max: saved_max };
         autograd::rebase_history(self_, edges, node)
     }
 
@@ -280,15 +280,15 @@ mod gradient {
     }
 
     /// The derivative of `clamp.Tensor`.
-    struct ClampBackward1 {
+    struct ClampBackward0 {
         self_: Saved,
         min: Saved,
         max: Saved,
     }
 
-    impl Backward for ClampBackward1 {
+    impl Backward for ClampBackward0 {
         fn name(&self) -> &str {
-            "ClampBackward1"
+            "ClampBackward0"
         }
 
         fn saves(&self) -> bool {

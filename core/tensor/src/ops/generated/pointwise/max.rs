@@ -76,7 +76,7 @@ mod gradient {
         let result = forward::max_other(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
-            let node = MaxBackward0 {
+            let node = MaximumBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
             };
@@ -91,14 +91,14 @@ mod gradient {
     }
 
     /// The derivative of `max.other`.
-    struct MaxBackward0 {
+    struct MaximumBackward0 {
         self_: Saved,
         other: Saved,
     }
 
-    impl Backward for MaxBackward0 {
+    impl Backward for MaximumBackward0 {
         fn name(&self) -> &str {
-            "MaxBackward0"
+            "MaximumBackward0"
         }
 
         fn saves(&self) -> bool {

@@ -182,7 +182,7 @@ mod gradient {
         let (result0, result1) = forward::max_dim(self_, dim, keepdim)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = MaxBackward2 {
+            let node = MaxBackward0 {
                 self_: Meta::of(self_),
                 dim,
                 keepdim,
@@ -199,16 +199,16 @@ mod gradient {
     }
 
     /// The derivative of `max.dim`.
-    struct MaxBackward2 {
+    struct MaxBackward0 {
         self_: Meta,
         dim: i64,
         keepdim: bool,
         indices: Saved,
     }
 
-    impl Backward for MaxBackward2 {
+    impl Backward for MaxBackward0 {
         fn name(&self) -> &str {
-            "MaxBackward2"
+            "MaxBackward0"
         }
 
         fn saves(&self) -> bool {

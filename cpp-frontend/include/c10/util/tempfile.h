@@ -1,0 +1,45 @@
+// TempFile: a file in the folder for temporary files that is gone at the end of its scope.
+#pragma once
+
+#include <c10/util/Exception.h>
+#include <c10/util/Optional.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace c10 {
+RLT_NAMESPACE_BEGIN
+
+struct TempFile {
+  TempFile(std::string name, int fd) : fd(fd), name(std::move(name)) {}
+  TempFile(TempFile&& other) noexcept : fd(std::exchange(other.fd, -1)), name(std::exchange(other.name, std::string())) {}
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  ~TempFile() {
+    if (fd >= 0) close(fd);
+    if (!name.empty()) unlink(name.c_str());
+  }
+
+  int fd;
+  std::string name;
+};
+
+inline std::optional<TempFile> try_make_tempfile(std::string_view prefix = "torch-file-") {
+  const char* folder = std::getenv("TMPDIR");
+  std::string path = std::string(folder && *folder ? folder : "/tmp") + "/" + std::string(prefix) + "XXXXXX";
+  int fd = mkstemp(&path[0]);
+  if (fd < 0) return std::nullopt;
+  return TempFile(std::move(path), fd);
+}
+inline TempFile make_tempfile(std::string_view prefix = "torch-file-") {
+  std::optional<TempFile> file = try_make_tempfile(prefix);
+  if (!file) rlt::raise<Error>("Error generating temporary file");
+  return std::move(*file);
+}
+
+RLT_NAMESPACE_END
+}  // namespace c10
