@@ -15,9 +15,16 @@ struct Digits {
   Digits rows(const torch::Tensor& rows) const { return {images.index_select(0, rows), labels.index_select(0, rows)}; }
 };
 
+// Layer by layer: each draws its first weights as it is made, and C++ does not say in which order arguments are.
 inline torch::nn::Sequential make_model() {
-  return torch::nn::Sequential(torch::nn::Linear(64, 128), torch::nn::ReLU(), torch::nn::Dropout(0.1), torch::nn::Linear(128, 64),
-                               torch::nn::ReLU(), torch::nn::Linear(64, 10));
+  torch::nn::Sequential model;
+  model->push_back(torch::nn::Linear(64, 128));
+  model->push_back(torch::nn::ReLU());
+  model->push_back(torch::nn::Dropout(0.1));
+  model->push_back(torch::nn::Linear(128, 64));
+  model->push_back(torch::nn::ReLU());
+  model->push_back(torch::nn::Linear(64, 10));
+  return model;
 }
 
 // The class that the model gives each image.
