@@ -14,7 +14,7 @@ expect() { # name, expected, found
   fi
 }
 # y = 2 a - 3 b + 1, printed as PyTorch prints it in C++.
-fitted=$(printf ' 2 -3\n[ CPUFloatType{1,2} ]\n 1\n[ CPUFloatType{1} ]')
+fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType{1} ]')
 expect hello.c "2 4 6 " "$("$binaries/hello_c")"
 expect hello.cpp "$fitted" "$("$binaries/hello_cpp")"
 expect Hello.java "$fitted" "$(java -cp "$jar:$classes" Hello)"

@@ -16,7 +16,7 @@ expect() { # what, expected, found
   [ "$2" = "$3" ] || { printf '%s printed\n%s\ninstead of\n%s\n' "$1" "$3" "$2" >&2; exit 1; }
   echo "installed: $1 works"
 }
-fitted=$(printf ' 2 -3\n[ CPUFloatType{1,2} ]\n 1\n[ CPUFloatType{1} ]')
+fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType{1} ]')
 
 configure "$here/torch" torch
 expect "find_package(Torch)" "$fitted" "$("$build/torch/example-app")"
