@@ -10,7 +10,8 @@ use crate::keys::KeySet;
 use crate::options::Options;
 use crate::spin::{SpinGuard, SpinLock};
 use rushlight_base::{
-    DType, Device, DeviceType, DimVec, Element, MemoryFormat, Result, Scalar, Storage, ensure, format_sizes, numel,
+    DType, Device, DeviceType, DimVec, Element, MemoryFormat, Result, Scalar, Storage, copy_dims, ensure, format_sizes,
+    numel,
 };
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
@@ -162,6 +163,9 @@ impl Tensor {
         // Its own counter keeps counting from where it was.
         let _ = self.0.version.set(Arc::new(AtomicU32::new(self.version())));
         self.replace_body(dense);
+        if let Some(meta) = self.autograd_meta() {
+            meta.forget_accumulator();
+        }
         Ok(())
     }
 
@@ -204,6 +208,12 @@ impl Tensor {
     /// Number of dimensions.
     pub fn ndim(&self) -> usize {
         self.read().ndim()
+    }
+
+    /// Sizes, dtype and device in one look.
+    pub(crate) fn shape_and_kind(&self) -> (DimVec, DType, Device) {
+        let body = self.read();
+        (copy_dims(&body.geometry.sizes), body.dtype, body.device)
     }
 
     /// dtype and device as factory options.

@@ -1,19 +1,21 @@
 //! What stands at the leaves: gradients add up in `grad`.
 
+use super::meta::Landing;
 use super::modes::is_grad_enabled;
 use super::node::{Backward, BackwardCall, Gradients};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{MemoryFormat, Result};
+use std::sync::Arc;
 
 /// Adds the gradient that arrives to the leaf's `grad`.
 pub(super) struct Accumulate {
-    leaf: Tensor,
+    landing: Arc<Landing>,
 }
 
 impl Accumulate {
-    pub(super) fn new(leaf: Tensor) -> Accumulate {
-        Accumulate { leaf }
+    pub(super) fn new(landing: Arc<Landing>) -> Accumulate {
+        Accumulate { landing }
     }
 }
 
@@ -29,10 +31,10 @@ impl Backward for Accumulate {
     fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
         let Some(grad) = call.grad(0) else { return Ok(call.undefined()) };
         let mut grad = grad.tensor()?.clone();
-        for hook in self.leaf.autograd_meta_or_new().leaf_hooks() {
+        for hook in self.landing.hooks() {
             grad = hook(&grad)?.unwrap_or(grad);
         }
-        self.leaf.update_grad(|before| match before {
+        self.landing.update(|before| match before {
             None => first(grad),
             // A graph of the gradient itself is wanted: the old one must stay as it was.
             Some(before) if is_grad_enabled() => ops::add_tensor(&before, &grad, 1.into()),

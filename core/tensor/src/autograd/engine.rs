@@ -120,7 +120,7 @@ impl Walk<'_> {
             }
         }
         // In an order in which a node comes after everything behind it, one look at each node is enough.
-        for index in self.from_the_leaves() {
+        for index in self.leaves_first() {
             let node = &self.tasks[index].node;
             let needed = node.next_edges().iter().flatten().any(|edge| {
                 let next = self.index[&key(&edge.node)];
@@ -131,7 +131,7 @@ impl Walk<'_> {
     }
 
     /// All nodes, each after those its edges lead to.
-    fn from_the_leaves(&self) -> Vec<usize> {
+    fn leaves_first(&self) -> Vec<usize> {
         let mut remaining: Vec<usize> = self.tasks.iter().map(|task| task.dependencies).collect();
         let mut order: Vec<usize> = (0..self.tasks.len()).filter(|index| remaining[*index] == 0).collect();
         let mut done = 0;

@@ -7,7 +7,7 @@ use crate::keys::KeySet;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, format_sizes, smallvec};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Sees a gradient on its way, and may put another one in its place.
 pub type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Sync>;
@@ -25,16 +25,55 @@ pub struct AutogradMeta {
     /// Copies of what `state` holds, so that the common questions need no lock.
     flags: AtomicU8,
     state: Mutex<State>,
+    landing: OnceLock<Arc<Landing>>,
     view: OnceLock<ViewInfo>,
 }
 
 #[derive(Default)]
 struct State {
-    grad: Option<Tensor>,
     grad_fn: Option<Edge>,
-    accumulator: Weak<Node>,
-    hooks: Vec<(u64, TensorHook)>,
+    /// The node at which gradients of this leaf end, once a graph has asked for it.
+    accumulator: Option<Arc<Node>>,
     retains_grad: bool,
+}
+
+/// Where a gradient adds up. The tensor shares it with its accumulator node, so that neither has to own the other:
+/// hooks of a leaf run even if the graph is all that is left of it.
+#[derive(Default)]
+pub(super) struct Landing {
+    grad: Mutex<Option<Tensor>>,
+    hooks: Mutex<Vec<(u64, TensorHook)>>,
+}
+
+impl Landing {
+    /// The hooks, in the order in which they were registered.
+    pub(super) fn hooks(&self) -> Vec<TensorHook> {
+        self.lock_hooks().iter().map(|(_, hook)| hook.clone()).collect()
+    }
+
+    fn lock_hooks(&self) -> MutexGuard<'_, Vec<(u64, TensorHook)>> {
+        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_grad(&self) -> MutexGuard<'_, Option<Tensor>> {
+        self.grad.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Change the gradient under the lock, so that concurrent backward passes do not lose any.
+    pub(super) fn update(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
+        let mut slot = self.lock_grad();
+        let before = slot.take();
+        match update(before.clone()) {
+            Ok(grad) => {
+                *slot = Some(grad);
+                Ok(())
+            }
+            Err(error) => {
+                *slot = before;
+                Err(error)
+            }
+        }
+    }
 }
 
 impl Drop for State {
@@ -85,8 +124,14 @@ impl AutogradMeta {
         }
     }
 
-    pub(super) fn leaf_hooks(&self) -> Vec<TensorHook> {
-        self.state().hooks.iter().map(|(_, hook)| hook.clone()).collect()
+    fn landing(&self) -> &Arc<Landing> {
+        self.landing.get_or_init(Arc::default)
+    }
+
+    /// The tensor has another shape, dtype or device now: the next graph needs a new accumulator.
+    pub(crate) fn forget_accumulator(&self) {
+        let before = self.state().accumulator.take();
+        drop(before);
     }
 }
 
@@ -135,7 +180,7 @@ impl Tensor {
 
     /// The accumulated gradient, if there is one.
     pub fn grad(&self) -> Option<Tensor> {
-        self.autograd_meta().and_then(|meta| meta.state().grad.clone())
+        self.autograd_meta()?.landing.get()?.lock_grad().clone()
     }
 
     /// Put a gradient in place, or take it away. It must have the tensor's shape, dtype and device.
@@ -154,26 +199,15 @@ impl Tensor {
             );
         }
         if grad.is_some() || self.autograd_meta().is_some() {
-            let before = std::mem::replace(&mut self.autograd_meta_or_new().state().grad, grad);
+            let before = std::mem::replace(&mut *self.autograd_meta_or_new().landing().lock_grad(), grad);
             drop(before);
         }
         Ok(())
     }
 
-    /// Change the gradient under the tensor's lock, so that concurrent backward passes do not lose any.
+    /// Change the gradient under its lock, so that concurrent backward passes do not lose any.
     pub(super) fn update_grad(&self, update: impl FnOnce(Option<Tensor>) -> Result<Tensor>) -> Result<()> {
-        let mut state = self.autograd_meta_or_new().state();
-        let before = state.grad.take();
-        match update(before.clone()) {
-            Ok(grad) => {
-                state.grad = Some(grad);
-                Ok(())
-            }
-            Err(error) => {
-                state.grad = before;
-                Err(error)
-            }
-        }
+        self.autograd_meta_or_new().landing().update(update)
     }
 
     /// The node and output that made this tensor; `None` for a leaf. A view whose base was written in place
@@ -206,15 +240,13 @@ impl Tensor {
     }
 
     fn accumulator(&self) -> Arc<Node> {
-        let mut state = self.autograd_meta_or_new().state();
-        if let Some(node) = state.accumulator.upgrade() {
-            return node;
-        }
-        let meta = smallvec![TensorMeta::of(self)];
-        let body = Arc::new(Accumulate::new(self.clone()));
-        let node = Node::with_sequence(body, Edges::new(), meta, super::node::LEAF_SEQUENCE);
-        state.accumulator = Arc::downgrade(&node);
-        node
+        let meta = self.autograd_meta_or_new();
+        let mut state = meta.state();
+        let make = || {
+            let body = Arc::new(Accumulate::new(meta.landing().clone()));
+            Node::with_sequence(body, Edges::new(), smallvec![TensorMeta::of(self)], super::node::LEAF_SEQUENCE)
+        };
+        state.accumulator.get_or_insert_with(make).clone()
     }
 
     /// Is this a view whose base is known to autograd?
@@ -258,7 +290,7 @@ impl Tensor {
         let id = unique_id();
         match self.grad_edge() {
             Some(edge) => edge.node.add_hook(OutputHook { output: edge.output, id, last: false, call: hook }),
-            None => self.autograd_meta_or_new().state().hooks.push((id, hook)),
+            None => self.autograd_meta_or_new().landing().lock_hooks().push((id, hook)),
         }
         Ok(HookId(id))
     }
@@ -266,9 +298,9 @@ impl Tensor {
     /// Remove a hook.
     pub fn remove_hook(&self, id: HookId) -> Result<()> {
         let of_leaf = self.autograd_meta().and_then(|meta| {
-            let mut state = meta.state();
-            let position = state.hooks.iter().position(|(other, _)| *other == id.0);
-            position.map(|position| state.hooks.remove(position))
+            let mut hooks = meta.landing.get()?.lock_hooks();
+            let position = hooks.iter().position(|(other, _)| *other == id.0);
+            position.map(|position| hooks.remove(position))
         });
         if of_leaf.is_none() && !self.grad_edge().is_some_and(|edge| edge.node.remove_hook(id.0)) {
             bail!(Index, "the tensor has no hook with id {}", id.0);

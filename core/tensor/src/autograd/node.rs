@@ -56,7 +56,8 @@ pub struct TensorMeta {
 impl TensorMeta {
     /// What is known of `tensor` without its values.
     pub fn of(tensor: &Tensor) -> TensorMeta {
-        TensorMeta { sizes: tensor.sizes(), dtype: tensor.dtype(), device: tensor.device() }
+        let (sizes, dtype, device) = tensor.shape_and_kind();
+        TensorMeta { sizes, dtype, device }
     }
 
     /// Extent of each dimension.
@@ -290,8 +291,9 @@ pub(super) fn drop_later(node: Arc<Node>) {
         unsafe { (*list).push(node) };
         return;
     }
-    let mut waiting = vec![node];
+    let mut waiting = Vec::new();
     DROPPING.set(&raw mut waiting);
+    drop(node);
     loop {
         // SAFETY: `waiting` is alive; all access while the pointer is set goes through the pointer, and no
         // reference is held across the drop of the node.

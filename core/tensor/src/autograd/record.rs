@@ -17,7 +17,10 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
 
 /// Make `outputs` the results of a node with this body.
 pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
-    let metas = outputs.iter().map(|output| TensorMeta::of(output)).collect();
+    let metas = match outputs {
+        [output] => smallvec![TensorMeta::of(output)],
+        _ => outputs.iter().map(|output| TensorMeta::of(output)).collect(),
+    };
     let node = Node::new(Arc::new(body), edges, metas);
     for (index, output) in outputs.iter().enumerate() {
         if output.dtype().is_differentiable() {
