@@ -82,11 +82,7 @@ pub fn mean_dim(self_: &Dense, dim: Option<&[i64]>, keepdim: bool, dtype: Option
 /// An extremum needs at least one element to be among.
 fn check_not_empty(name: &str, self_: &Dense, dim: Option<i64>) -> Result<()> {
     let Some(dim) = dim else {
-        ensure!(
-            self_.numel() > 0,
-            Index,
-            "{name}(): Expected reduction dim to be specified for input.numel() == 0."
-        );
+        ensure!(self_.numel() > 0, Index, "{name}(): Expected reduction dim to be specified for input.numel() == 0.");
         return Ok(());
     };
     let at = wrap_dim(dim, self_.ndim())?;
