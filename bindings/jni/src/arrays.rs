@@ -20,7 +20,7 @@ macro_rules! call {
 
 /// The bytes of a primitive array while the collector stands still: no call into the JVM may happen in `body`.
 fn with_bytes<T>(
-    frame: &mut Frame<'_, '_>,
+    frame: &mut Frame<'_>,
     array: &JObject<'_>,
     written: bool,
     body: impl FnOnce(*mut u8) -> T,
@@ -38,7 +38,7 @@ fn with_bytes<T>(
     }
 }
 
-fn length(frame: &mut Frame<'_, '_>, array: &JObject<'_>) -> Result<i64> {
+fn length(frame: &mut Frame<'_>, array: &JObject<'_>) -> Result<i64> {
     ensure!(!array.is_null(), NullPointer, "argument 'array' is null");
     // SAFETY: `NativeCore` passes a primitive array, and it is not null.
     let length: jsize = unsafe { call!(frame.env().get_raw(), v1_1, GetArrayLength, array.as_raw() as jarray) };

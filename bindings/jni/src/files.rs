@@ -40,7 +40,7 @@ fn tensor(entry: Entry) -> Result<Tensor> {
     Ok(Tensor::from_dense(dense))
 }
 
-fn names(frame: &mut Frame<'_, '_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
+fn names(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {
     let length = array.len(frame.env()).map_err(border)?;
     let mut names = Vec::with_capacity(length);
     for index in 0..length {

@@ -6,7 +6,7 @@ use crate::support::{
 };
 use rushlight_base::{MemoryFormat, Result};
 
-fn give_longs(frame: &mut Frame<'_, '_>, values: &[i64]) -> Result<jlongArray> {
+fn give_longs(frame: &mut Frame<'_>, values: &[i64]) -> Result<jlongArray> {
     let array = JLongs::new(frame.env(), values.len()).map_err(border)?;
     array.set_region(frame.env(), 0, values).map_err(border)?;
     Ok(array.as_raw())

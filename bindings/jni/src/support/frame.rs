@@ -8,8 +8,8 @@ use super::guard::border;
 use super::handle::{self, Borrowed, BorrowedList, BorrowedOptionalList, TensorHandle};
 use super::{JBooleans, JDoubles, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
-use jni::sys::{jint, jlong, jlongArray, jobject};
-use jni::{Env, jni_sig, jni_str};
+use jni::sys::{JNIEnv, jint, jlong, jlongArray, jobject};
+use jni::{AttachGuard, Env, EnvUnowned, jni_sig, jni_str};
 use rushlight_base::memory::memory_stats;
 use rushlight_base::{Result, Scalar, ensure, handles};
 use rushlight_tensor::{Generator, Tensor};
@@ -37,7 +37,7 @@ pub(crate) fn weight() -> i64 {
 fn estimate() -> i64 {
     let given = GIVEN.get().wrapping_add(1);
     GIVEN.set(given);
-    if given % COUNT_EVERY == 0 { weight() } else { memory_stats().allocated }
+    if given.is_multiple_of(COUNT_EVERY) { weight() } else { memory_stats().allocated }
 }
 
 /// Watch the weight from now on.
@@ -46,18 +46,25 @@ pub(crate) fn set_pressure_limit(bytes: i64) {
 }
 
 /// The call: its environment, and what is made of its arguments.
-pub struct Frame<'a, 'l> {
-    env: &'a mut Env<'l>,
+///
+/// Most calls pass numbers and handles alone and never need the environment; entering it costs more than they do,
+/// so that happens at its first use.
+pub struct Frame<'l> {
+    raw: *mut JNIEnv,
+    entered: Option<AttachGuard<'l>>,
 }
 
-impl<'a, 'l> Frame<'a, 'l> {
-    pub(super) fn new(env: &'a mut Env<'l>) -> Frame<'a, 'l> {
-        Frame { env }
+impl<'l> Frame<'l> {
+    pub(super) fn new(env: EnvUnowned<'l>) -> Frame<'l> {
+        Frame { raw: env.into_raw(), entered: None }
     }
 
     /// The environment, for what has no method here.
     pub(crate) fn env(&mut self) -> &mut Env<'l> {
-        self.env
+        let raw = self.raw;
+        // SAFETY: the JVM passed the pointer to the native method whose stack frame this value lives in; `guard`
+        // neither moves it afterwards nor lets it outlive the call, and inner calls have left theirs before.
+        self.entered.get_or_insert_with(|| unsafe { AttachGuard::from_unowned(raw) }).borrow_env_mut()
     }
 
     fn elements<T: TypeArray + Clone + Default>(
@@ -66,8 +73,8 @@ impl<'a, 'l> Frame<'a, 'l> {
         name: &str,
     ) -> Result<Vec<T>> {
         ensure!(!array.is_null(), NullPointer, "argument '{name}' is null");
-        let mut values = vec![T::default(); array.len(self.env).map_err(border)?];
-        array.get_region(self.env, 0, &mut values).map_err(border)?;
+        let mut values = vec![T::default(); array.len(self.env()).map_err(border)?];
+        array.get_region(self.env(), 0, &mut values).map_err(border)?;
         Ok(values)
     }
 
@@ -113,12 +120,12 @@ impl<'a, 'l> Frame<'a, 'l> {
     /// A text.
     pub fn string(&mut self, text: &JString<'_>, name: &str) -> Result<String> {
         ensure!(!text.is_null(), NullPointer, "argument '{name}' is null");
-        text.try_to_string(self.env).map_err(border)
+        text.try_to_string(self.env()).map_err(border)
     }
 
     /// A text, or `None` for null.
     pub fn optional_string(&mut self, text: &JString<'_>) -> Result<Option<String>> {
-        if text.is_null() { Ok(None) } else { text.try_to_string(self.env).map(Some).map_err(border) }
+        if text.is_null() { Ok(None) } else { text.try_to_string(self.env()).map(Some).map_err(border) }
     }
 
     /// Hand a tensor to Java, and tell its collector if Java holds much.
@@ -139,10 +146,10 @@ impl<'a, 'l> Frame<'a, 'l> {
     pub fn give_all_optional(&mut self, tensors: impl IntoIterator<Item = Option<Tensor>>) -> Result<jlongArray> {
         let tensors: Vec<Option<Tensor>> = tensors.into_iter().collect();
         // The array first: should it fail, no tensor has been given yet.
-        let array = JLongs::new(self.env, tensors.len()).map_err(border)?;
+        let array = JLongs::new(self.env(), tensors.len()).map_err(border)?;
         let handles: Vec<jlong> =
             tensors.into_iter().map(|tensor| tensor.map_or(0, |tensor| self.give(tensor))).collect();
-        array.set_region(self.env, 0, &handles).map_err(border)?;
+        array.set_region(self.env(), 0, &handles).map_err(border)?;
         Ok(array.as_raw())
     }
 
@@ -154,8 +161,8 @@ impl<'a, 'l> Frame<'a, 'l> {
         array: jlongArray,
     ) -> Result<()> {
         // SAFETY: `give_all` has just made it in this frame.
-        let array = unsafe { JObject::from_raw(self.env, array) };
-        into.set_element(self.env, index, &array).map_err(border)
+        let array = unsafe { JObject::from_raw(self.env(), array) };
+        into.set_element(self.env(), index, &array).map_err(border)
     }
 
     /// Hand a generator to Java.
@@ -172,8 +179,8 @@ impl<'a, 'l> Frame<'a, 'l> {
             Scalar::Float(value) => (FLOAT, value.to_bits() as jlong, 0.0),
             Scalar::Complex(value) => (COMPLEX, value.re.to_bits() as jlong, value.im),
         };
-        let class = self.env.find_class(jni_str!("org/rushlight/Scalar")).map_err(border)?;
-        let made = self.env.call_static_method(
+        let class = self.env().find_class(jni_str!("org/rushlight/Scalar")).map_err(border)?;
+        let made = self.env().call_static_method(
             &class,
             jni_str!("ofParts"),
             jni_sig!("(IJD)Lorg/rushlight/Scalar;"),
@@ -184,19 +191,19 @@ impl<'a, 'l> Frame<'a, 'l> {
 
     /// A text for Java.
     pub(crate) fn give_string(&mut self, text: &str) -> Result<jobject> {
-        Ok(JObject::from(self.env.new_string(text).map_err(border)?).into_raw())
+        Ok(JObject::from(self.env().new_string(text).map_err(border)?).into_raw())
     }
 
     /// Call `Memory.pressure`, with the watch off meanwhile: what it frees must not call it again.
     #[cold]
     fn report_pressure(&mut self, weight: i64) {
         set_pressure_limit(i64::MAX);
-        let called = self.env.find_class(jni_str!("org/rushlight/internal/Memory")).and_then(|class| {
-            self.env.call_static_method(&class, jni_str!("pressure"), jni_sig!("(J)V"), &[JValue::Long(weight)])
+        let called = self.env().find_class(jni_str!("org/rushlight/internal/Memory")).and_then(|class| {
+            self.env().call_static_method(&class, jni_str!("pressure"), jni_sig!("(J)V"), &[JValue::Long(weight)])
         });
-        if called.is_err() && self.env.exception_check() {
+        if called.is_err() && self.env().exception_check() {
             // Collecting is a courtesy: the result of the operator matters more than its failure.
-            self.env.exception_clear();
+            self.env().exception_clear();
         }
     }
 }

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use jni::objects::{JObject, JThrowable, JValue};
 use jni::refs::Global;
 use jni::sys::{jboolean, jdouble, jint, jlong, jobject};
-use jni::{Env, EnvOutcome, EnvUnowned, Outcome, jni_sig, jni_str};
+use jni::{Env, EnvUnowned, jni_sig, jni_str};
 use rushlight_base::{Error, ErrorKind, Result, err};
 use std::any::Any;
 use std::cell::RefCell;
@@ -56,24 +56,18 @@ impl Returned for jobject {
 }
 
 /// Run the body of a native method. An error or a panic becomes the Java exception of its kind.
-pub fn guard<'l, T: Returned>(mut env: EnvUnowned<'l>, body: impl FnOnce(&mut Frame<'_, 'l>) -> Result<T>) -> T {
-    let outcome: EnvOutcome<'l, T, jni::errors::Error> = env.with_env_no_catch(|env| {
-        Ok(match catch_unwind(AssertUnwindSafe(|| body(&mut Frame::new(env)))) {
-            Ok(Ok(value)) => value,
-            Ok(Err(error)) => {
-                raise(env, &error);
-                T::nothing()
-            }
-            Err(panic) => {
-                raise(env, &of_panic(&*panic));
-                T::nothing()
-            }
-        })
-    });
-    match outcome.into_outcome() {
-        Outcome::Ok(value) => value,
-        // Attaching a thread that Java itself called from does not fail, and the closure never does.
-        Outcome::Err(_) | Outcome::Panic(_) => T::nothing(),
+pub fn guard<'l, T: Returned>(env: EnvUnowned<'l>, body: impl FnOnce(&mut Frame<'l>) -> Result<T>) -> T {
+    let mut frame = Frame::new(env);
+    match catch_unwind(AssertUnwindSafe(|| body(&mut frame))) {
+        Ok(Ok(value)) => value,
+        Ok(Err(error)) => {
+            raise(frame.env(), &error);
+            T::nothing()
+        }
+        Err(panic) => {
+            raise(frame.env(), &of_panic(&*panic));
+            T::nothing()
+        }
     }
 }
 
