@@ -179,6 +179,106 @@ static void run_time(void) {
   rlt_tensor_free(a);
 }
 
+/* An operator with a CPU kernel, a meta kernel, and a derivative of its own: square. */
+static int32_t square_on_cpu(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
+  (void)ctx, (void)n_args, (void)n_outs;
+  outs[0].tag = RLT_VALUE_TENSOR;
+  outs[0].flags = RLT_VALUE_OWNED;
+  return rlt_tensor_mul_Tensor(args[0].as.tensor, args[0].as.tensor, &outs[0].as.tensor);
+}
+
+static int32_t square_on_meta(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
+  (void)ctx, (void)n_args, (void)n_outs;
+  /* A borrowed result is retained: the input itself has the right shape. */
+  outs[0] = args[0];
+  return RLT_OK;
+}
+
+static int32_t square_backward(void *ctx, const rlt_tensor *const *grads, int64_t n, rlt_tensor **results, int64_t m) {
+  rlt_tensor *input = NULL, *twice = NULL;
+  rlt_scalar two = integer(2);
+  CHECK(n == 1 && m == 1);
+  OK(rlt_saved_tensor_unpack(ctx, &input));
+  OK(rlt_tensor_mul_Scalar(input, &two, &twice));
+  int32_t status = rlt_tensor_mul_Tensor(grads[0], twice, &results[0]);
+  rlt_tensor_free(input);
+  rlt_tensor_free(twice);
+  return status;
+}
+
+static void free_saved(void *ctx) { rlt_saved_tensor_free(ctx); }
+
+static int32_t square_with_gradient(void *ctx, const rlt_value *args, int64_t n_args, rlt_value *outs, int64_t n_outs) {
+  (void)ctx;
+  int32_t excluded = 0, recorded = 0;
+  int64_t n = 0;
+  rlt_saved_tensor *saved = NULL;
+  OK(rlt_get_autograd_excluded(&excluded));
+  OK(rlt_set_autograd_excluded(1));
+  int32_t status = rlt_op_call("mine::square", "", args, n_args, NULL, 0, outs, n_outs, &n);
+  OK(rlt_set_autograd_excluded(excluded));
+  if (status != RLT_OK) return status;
+  const rlt_tensor *inputs[1], *outputs[1];
+  inputs[0] = args[0].as.tensor;
+  outputs[0] = outs[0].as.tensor;
+  OK(rlt_saved_tensor_new(inputs[0], 0, &saved));
+  rlt_custom_function function = {sizeof function, "SquareBackward", NULL, square_backward, free_saved, 0, 0};
+  function.ctx = saved;
+  status = rlt_custom_function_record(&function, inputs, 1, outputs, 1, NULL, &recorded);
+  if (status != RLT_OK || !recorded) rlt_saved_tensor_free(saved);
+  return status;
+}
+
+static void keys(void) {
+  const float values[2] = {3, -2};
+  rlt_tensor *a = vector(values, 2), *meta = NULL, *sum = NULL, *grad = NULL;
+  rlt_value args[1], outs[1];
+  rlt_op *op = NULL;
+  int64_t n = 0, size = 7;
+  int32_t asked = -1;
+  OK(rlt_op_define("mine::square(Tensor self) -> Tensor", &op));
+  OK(rlt_op_impl(op, RLT_KEY_CPU, square_on_cpu, NULL, NULL));
+  args[0] = of_tensor(a);
+  OK(rlt_op_call("mine::square", "", args, 1, NULL, 0, outs, 1, &n));
+  CHECK(floats(outs[0].as.tensor)[0] == 9);
+  rlt_value_free(&outs[0]);
+
+  /* A device kernel alone has no derivative, and backward says so. */
+  OK(rlt_tensor_set_requires_grad(a, 1));
+  OK(rlt_op_call("mine::square", "", args, 1, NULL, 0, outs, 1, &n));
+  OK(rlt_tensor_sum(outs[0].as.tensor, NULL, &sum));
+  FAILS(rlt_tensor_backward(sum, NULL, 0, 0), RLT_ERROR_NOT_IMPLEMENTED, "derivative for mine::square is not implemented");
+  rlt_tensor_free(sum);
+  rlt_value_free(&outs[0]);
+
+  OK(rlt_op_impl(op, RLT_KEY_AUTOGRAD, square_with_gradient, NULL, NULL));
+  OK(rlt_op_call("mine::square", "", args, 1, NULL, 0, outs, 1, &n));
+  OK(rlt_tensor_requires_grad(outs[0].as.tensor, &asked));
+  CHECK(asked == 1);
+  OK(rlt_tensor_sum(outs[0].as.tensor, NULL, &sum));
+  OK(rlt_tensor_backward(sum, NULL, 0, 0));
+  OK(rlt_tensor_grad(a, &grad));
+  CHECK(floats(grad)[0] == 6 && floats(grad)[1] == -4);
+  rlt_tensor_free(grad);
+  rlt_tensor_free(sum);
+  rlt_value_free(&outs[0]);
+
+  rlt_tensor_options options = RLT_TENSOR_OPTIONS_INIT;
+  options.device_type = RLT_DEVICE_META;
+  OK(rlt_tensor_zeros(&size, 1, &options, &meta));
+  args[0] = of_tensor(meta);
+  FAILS(rlt_op_call("mine::square", "", args, 1, NULL, 0, outs, 1, &n), RLT_ERROR_NOT_IMPLEMENTED,
+        "no kernel for operator mine::square on device meta");
+  OK(rlt_op_impl(op, RLT_KEY_META, square_on_meta, NULL, NULL));
+  OK(rlt_op_call("mine::square", "", args, 1, NULL, 0, outs, 1, &n));
+  OK(rlt_tensor_numel(outs[0].as.tensor, &n));
+  CHECK(n == 7);
+  rlt_value_free(&outs[0]);
+  rlt_tensor_free(meta);
+  rlt_tensor_free(a);
+  OK(rlt_op_unregister(op));
+}
+
 static char heard[512];
 
 static void hear(void *ctx, const char *call) {
@@ -203,6 +303,7 @@ static void recording(void) {
 int main(void) {
   built_in();
   run_time();
+  keys();
   recording();
   CHECK(live() == 0);
   OK(rlt_runtime_shutdown());
