@@ -70,6 +70,7 @@ check: setup opgen-check notices-check ## formatting, lints, generated files
 
 opgen: setup ## writes every generated file from core/schema
 	cargo run -q --locked -p opgen
+	cargo run -q --locked -p rushlight-abi --bin snapshot -- include tests/abi/interface.txt --update
 
 opgen-check: setup ## are the generated files fresh?
 	cargo run -q --locked -p opgen -- --check
