@@ -13,8 +13,9 @@ expect() { # name, expected, found
     exit 1
   fi
 }
-# y = 2 a - 3 b + 1, printed as PyTorch prints it in C++.
+# y = 2 a - 3 b + 1, printed as PyTorch prints it in C++ and in Python.
 fitted=$(printf ' 2.0000 -3.0000\n[ CPUFloatType{1,2} ]\n 1.0000\n[ CPUFloatType{1} ]')
+fitted_java=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
 expect hello.c "2 4 6 " "$("$binaries/hello_c")"
 expect hello.cpp "$fitted" "$("$binaries/hello_cpp")"
-expect Hello.java "$fitted" "$(java -cp "$jar:$classes" Hello)"
+expect Hello.java "$fitted_java" "$(java -cp "$jar:$classes" Hello)"

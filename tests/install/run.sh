@@ -34,4 +34,5 @@ expect "the static library" "2 4 6 " "$("$build/hello_static")"
 mkdir -p "$build/classes"
 jar=$(echo "$prefix"/share/java/rushlight-*.jar)
 javac -cp "$jar" -d "$build/classes" "$root/examples/hello/Hello.java"
+fitted=$(printf 'tensor([[ 2.0000, -3.0000]], requires_grad=True)\ntensor([1.0000], requires_grad=True)')
 expect "the jar" "$fitted" "$(java -cp "$jar:$build/classes" Hello)"
