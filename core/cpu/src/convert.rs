@@ -5,7 +5,7 @@
 //! drops the imaginary part; anything to `bool` is "differs from zero".
 
 use crate::array::Loop;
-use crate::number::Flag;
+use crate::number::{Flag, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 use rushlight_base::{Complex32, Complex64, Complex128, Element, Result, bf16, f16};
 
 /// out = a, converted to the dtype of out.
@@ -116,8 +116,8 @@ macro_rules! float_cast {
 
 // A double goes to a half through float, as in PyTorch, whose halves are made from floats.
 float_cast! {
-    f16: f16::to_f32, f16::to_f64, |a: A| f16::from_f32(a.to_f32());
-    bf16: bf16::to_f32, bf16::to_f64, |a: A| bf16::from_f32(a.to_f32());
+    f16: f16_to_f32, |x| f16_to_f32(x).into(), |a: A| f16_from_f32(a.to_f32());
+    bf16: bf16_to_f32, |x| bf16_to_f32(x).into(), |a: A| bf16_from_f32(a.to_f32());
     f32: |x: f32| x, f64::from, |a: A| a.to_f32();
     f64: |x: f64| x as f32, |x: f64| x, |a: A| a.to_f64();
 }

@@ -73,19 +73,22 @@ fn each<T: Number<Wide: Ordered>>(
     let reduction = Reduction::new(out, a, true)?;
     ensure!(reduction.count() > 0 || out.numel() == 0, Internal, "an extremum of nothing reached its kernel");
     let from = a.as_ptr::<T>();
+    let (len, [step]) = (reduction.reduced.row_len() as isize, reduction.reduced.row_steps());
     reduction.kept.elements(&mut |[o, x]| {
         // SAFETY: both plans together visit only indices within the array, which `Array::new` vouches for.
         let element = |y: isize| unsafe { from.offset(x + y).read() };
-        let (mut best, mut index, mut at) = (element(0), 0, 0);
+        let (mut best, mut index, mut row) = (element(0), 0, 0);
         let mut wide = best.widen();
-        reduction.reduced.elements(&mut |[y]| {
-            let candidate = element(y);
-            if beats(candidate.widen(), wide, which) {
-                (best, wide, index) = (candidate, candidate.widen(), at);
+        reduction.reduced.rows(&mut |[y]| {
+            for i in 0..len {
+                let candidate = element(y + i * step);
+                if beats(candidate.widen(), wide, which) {
+                    (best, wide, index) = (candidate, candidate.widen(), row + i);
+                }
             }
-            at += 1;
+            row += len;
         });
-        write(o, best, index);
+        write(o, best, index as i64);
     });
     Ok(())
 }

@@ -1,18 +1,19 @@
 //! Matrix multiplication, one plain blocked loop for every dtype.
 //!
-//! The right operand is packed, panel by panel, into wide elements ([`NR`] columns side by side), so that
-//! transposed operands cost no copy of their own and halves are widened once; a tile of [`MR`] x [`NR`]
-//! sums stays in registers. Products of one output element are added in order of k, in the wide type.
+//! Both operands are packed into wide elements ([`NR`] columns of the right one and [`MR`] rows of the left
+//! one side by side), so that transposed operands cost nothing extra and halves are widened once; a tile of
+//! [`MR`] x [`NR`] sums stays in registers. Products of one output element are added in order of k, in the wide type.
 
 use crate::array::Array;
 use crate::number::{Number, Wide};
+use crate::room::filled;
 use rushlight_base::{Result, Scalar, ensure};
 
 /// Rows of a tile.
 const MR: usize = 4;
 /// Columns of a tile.
-const NR: usize = 8;
-/// Rows of a packed panel.
+const NR: usize = 16;
+/// Products added up before they join the total: keeps sums of long rows accurate.
 const KC: usize = 256;
 
 /// A matrix by pointer and steps.
@@ -77,37 +78,22 @@ fn multiply<T: Number>(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Sca
             out.set(row, column, value);
         }
     };
-    let panels = k.div_ceil(KC).max(1);
-    let mut panel = vec![T::Wide::ZERO; k.max(1) * NR];
-    let mut rows = [T::Wide::ZERO; MR * KC];
-    for first_column in (0..n).step_by(NR) {
-        let columns = NR.min(n - first_column);
-        for (row, packed) in panel.chunks_exact_mut(NR).take(k).enumerate() {
-            for (column, packed) in packed.iter_mut().take(columns).enumerate() {
-                // SAFETY: row < k and first_column + column < n.
-                *packed = unsafe { b.get(row, first_column + column) };
+    let (b, rows_of_b) = (pack_columns(&b, k, n)?, k * NR);
+    let mut left = filled(k * MR, T::Wide::ZERO)?;
+    for first_row in (0..m).step_by(MR) {
+        let height = MR.min(m - first_row);
+        for (p, packed) in left.chunks_exact_mut(MR).enumerate() {
+            for (row, packed) in packed.iter_mut().take(height).enumerate() {
+                // SAFETY: first_row + row < m and p < k.
+                *packed = unsafe { a.get(first_row + row, p) };
             }
         }
-        for first_row in (0..m).step_by(MR) {
-            let height = MR.min(m - first_row);
+        for (panel, first_column) in (0..n).step_by(NR).enumerate() {
+            let columns = NR.min(n - first_column);
             let mut tile = [[T::Wide::ZERO; NR]; MR];
-            for block in 0..panels {
-                let depth = block * KC..k.min((block + 1) * KC);
-                for (at, p) in depth.clone().enumerate() {
-                    for row in 0..height {
-                        // SAFETY: first_row + row < m and p < k.
-                        rows[at * MR + row] = unsafe { a.get(first_row + row, p) };
-                    }
-                }
-                let mut sums = [[T::Wide::ZERO; NR]; MR];
-                let packed = &panel[depth.start * NR..depth.end * NR];
-                for (right, left) in packed.chunks_exact(NR).zip(rows.chunks_exact(MR)) {
-                    for (sums, &left) in sums.iter_mut().zip(left) {
-                        for (sum, &right) in sums.iter_mut().zip(right) {
-                            *sum = sum.add(left.mul(right));
-                        }
-                    }
-                }
+            let right = &b[panel * rows_of_b..][..rows_of_b];
+            for (right, left) in right.chunks(KC * NR).zip(left.chunks(KC * MR)) {
+                let sums = tile_product(right, left);
                 for (total, sums) in tile.iter_mut().flatten().zip(sums.iter().flatten()) {
                     *total = total.add(*sums);
                 }
@@ -120,6 +106,56 @@ fn multiply<T: Number>(out: &Array, a: &Array, b: &Array, c: Option<(&Array, Sca
         }
     }
     Ok(())
+}
+
+/// The right operand in panels of [`NR`] columns, one after another, each row by row; the last is filled up
+/// with zeros.
+fn pack_columns<T: Number>(b: &Matrix<T>, k: usize, n: usize) -> Result<Vec<T::Wide>> {
+    let mut packed = filled(k * n.next_multiple_of(NR), T::Wide::ZERO)?;
+    if k == 0 {
+        return Ok(packed);
+    }
+    for (panel, first_column) in packed.chunks_exact_mut(k * NR).zip((0..n).step_by(NR)) {
+        let columns = NR.min(n - first_column);
+        for (row, packed) in panel.chunks_exact_mut(NR).enumerate() {
+            for (column, packed) in packed.iter_mut().take(columns).enumerate() {
+                // SAFETY: row < k and first_column + column < n.
+                *packed = unsafe { b.get(row, first_column + column) };
+            }
+        }
+    }
+    Ok(packed)
+}
+
+/// The products of a packed panel (rows of [`NR`]) and packed rows of the left operand (columns of [`MR`]),
+/// with wider registers where the processor has them. Products are rounded before they are added, at every
+/// width: the result is the same to the bit.
+fn tile_product<W: Wide>(panel: &[W], rows: &[W]) -> [[W; NR]; MR] {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has the feature.
+        return unsafe { tile_product_avx2(panel, rows) };
+    }
+    tile_product_portable(panel, rows)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn tile_product_avx2<W: Wide>(panel: &[W], rows: &[W]) -> [[W; NR]; MR] {
+    tile_product_portable(panel, rows)
+}
+
+#[inline(always)]
+fn tile_product_portable<W: Wide>(panel: &[W], rows: &[W]) -> [[W; NR]; MR] {
+    let mut sums = [[W::ZERO; NR]; MR];
+    for (right, left) in panel.as_chunks::<NR>().0.iter().zip(rows.as_chunks::<MR>().0) {
+        for (sums, &left) in sums.iter_mut().zip(left) {
+            for (sum, &right) in sums.iter_mut().zip(right) {
+                *sum = sum.add(left.mul(right));
+            }
+        }
+    }
+    sums
 }
 
 #[cfg(test)]

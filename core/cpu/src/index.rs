@@ -5,26 +5,29 @@
 
 use crate::array::Array;
 use crate::number::{Number, Wide};
+use crate::room::room;
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, DimVec, Element, Result, Scalar, bail, ensure, err};
 
 /// The indices of a one-dimensional array (a 0-dim one counts), as they are.
 fn list(index: &Array) -> Result<Vec<i64>> {
     let (len, step) = (index.numel() as isize, index.stride(0));
+    let mut places = room(index.numel())?;
     // SAFETY: `i` stays below the number of elements, which `Array::new` vouches for.
     unsafe {
         match index.dtype() {
             DType::I64 => {
                 let at = index.as_ptr::<i64>();
-                Ok((0..len).map(|i| at.offset(i * step).read()).collect())
+                places.extend((0..len).map(|i| at.offset(i * step).read()));
             }
             DType::I32 => {
                 let at = index.as_ptr::<i32>();
-                Ok((0..len).map(|i| i64::from(at.offset(i * step).read())).collect())
+                places.extend((0..len).map(|i| i64::from(at.offset(i * step).read())));
             }
             other => bail!(Runtime, "index_select(): Expected dtype int32 or int64 for index but got: {other}"),
         }
     }
+    Ok(places)
 }
 
 /// out = a at `index` along `dim`: slice i of the output is slice `index[i]` of `a`.
@@ -44,11 +47,21 @@ fn select<T: Element>(out: &Array, a: &Array, dim: usize, indices: &[i64]) -> Re
     ensure!(out.size(dim) == indices.len(), Internal, "index_select got an output of another shape");
     let plan = Plan::new(&sizes, [&to, &from]);
     let (target, source) = (out.as_ptr::<T>(), a.as_ptr::<T>());
+    let (len, steps) = (plan.row_len(), plan.row_steps());
     for (nth, &at) in indices.iter().enumerate() {
         let (shift, base) = (nth as isize * out.stride(dim), at as isize * a.stride(dim));
-        plan.elements(&mut |[o, x]| {
+        plan.rows(&mut |[o, x]| {
             // SAFETY: `nth` and `at` are within the sizes along `dim`, the plan within the others.
-            unsafe { target.offset(o + shift).write(source.offset(x + base).read()) }
+            unsafe {
+                let (to, from) = (target.offset(o + shift), source.offset(x + base));
+                if steps == [1, 1] {
+                    std::ptr::copy(from, to, len);
+                } else {
+                    for i in 0..len as isize {
+                        to.offset(i * steps[0]).write(from.offset(i * steps[1]).read());
+                    }
+                }
+            }
         });
     }
     Ok(())

@@ -11,6 +11,7 @@
 mod dispatch;
 mod array;
 mod number;
+mod room;
 
 pub mod arithmetic;
 pub mod compare;

@@ -94,33 +94,79 @@ macro_rules! own_wide {
 
 own_wide!(u8, i8, i16, i32, i64, u16, u32, u64, f32, f64, Complex64, Complex128);
 
-macro_rules! half_number {
-    ($($type:ty),*) => {$(
-        impl Number for $type {
-            type Wide = f32;
-            #[inline(always)]
-            fn widen(self) -> f32 {
-                self.to_f32()
-            }
-            #[inline(always)]
-            fn narrow(wide: f32) -> $type {
-                <$type>::from_f32(wide)
-            }
-        }
-    )*};
+/// A half as `f32`: the exponent is moved by a multiplication, which also normalises subnormal halves.
+/// Without branches, so that loops over halves become vector code.
+#[inline(always)]
+pub(crate) fn f16_to_f32(half: f16) -> f32 {
+    let bits = u32::from(half.to_bits());
+    let (sign, rest) = ((bits & 0x8000) << 16, bits & 0x7fff);
+    // 2^112: the difference of the exponents' biases.
+    let moved = (f32::from_bits(rest << 13) * f32::from_bits(0x7780_0000)).to_bits();
+    let special = if rest >= 0x7c00 { 0x7f80_0000 } else { 0 };
+    f32::from_bits(sign | moved | special)
 }
 
-half_number!(f16, bf16);
+/// `f32` as a half, to nearest, ties to even.
+#[inline(always)]
+pub(crate) fn f16_from_f32(value: f32) -> f16 {
+    let bits = value.to_bits();
+    let (sign, rest) = ((bits & 0x8000_0000) >> 16, bits & 0x7fff_ffff);
+    let special = if rest > 0x7f80_0000 { 0x7e00 } else { 0x7c00 };
+    // Adding 1/2 puts the last bit of a subnormal half where `f32` rounds.
+    let subnormal = (f32::from_bits(rest) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
+    // Rounds up by carrying into the kept bits; the exponent's bias goes from 127 to 15.
+    let normal = rest.wrapping_add(0xc800_0fff).wrapping_add((rest >> 13) & 1) >> 13;
+    let finite = if rest < 0x3880_0000 { subnormal } else { normal };
+    f16::from_bits((sign | if rest >= 0x4780_0000 { special } else { finite }) as u16)
+}
+
+/// `f32` as a brain float, to nearest, ties to even.
+#[inline(always)]
+pub(crate) fn bf16_from_f32(value: f32) -> bf16 {
+    let bits = value.to_bits();
+    let rounded = bits.wrapping_add(0x7fff).wrapping_add((bits >> 16) & 1) >> 16;
+    bf16::from_bits(if value.is_nan() { 0x7fc0 } else { rounded as u16 })
+}
+
+/// A brain float as `f32`: the upper half of one.
+#[inline(always)]
+pub(crate) fn bf16_to_f32(half: bf16) -> f32 {
+    f32::from_bits(u32::from(half.to_bits()) << 16)
+}
+
+impl Number for f16 {
+    type Wide = f32;
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        f16_to_f32(self)
+    }
+    #[inline(always)]
+    fn narrow(wide: f32) -> f16 {
+        f16_from_f32(wide)
+    }
+}
+
+impl Number for bf16 {
+    type Wide = f32;
+    #[inline(always)]
+    fn widen(self) -> f32 {
+        bf16_to_f32(self)
+    }
+    #[inline(always)]
+    fn narrow(wide: f32) -> bf16 {
+        bf16_from_f32(wide)
+    }
+}
 
 impl Number for Complex32 {
     type Wide = Complex<f32>;
     #[inline(always)]
     fn widen(self) -> Complex<f32> {
-        Complex::new(self.re.to_f32(), self.im.to_f32())
+        Complex::new(f16_to_f32(self.re), f16_to_f32(self.im))
     }
     #[inline(always)]
     fn narrow(wide: Complex<f32>) -> Complex32 {
-        Complex::new(f16::from_f32(wide.re), f16::from_f32(wide.im))
+        Complex::new(f16_from_f32(wide.re), f16_from_f32(wide.im))
     }
 }
 
@@ -313,3 +359,33 @@ macro_rules! float_wide {
 }
 
 float_wide!(f32, f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_half_converts_as_the_reference_does() {
+        for bits in 0..=u16::MAX {
+            let (half, brain) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert!(f16_to_f32(half) == half.to_f32() || half.is_nan() && f16_to_f32(half).is_nan(), "{bits:#x}");
+            assert!(bf16_to_f32(brain) == brain.to_f32() || brain.is_nan() && bf16_to_f32(brain).is_nan(), "{bits:#x}");
+        }
+    }
+
+    #[test]
+    fn floats_round_to_halves_as_the_reference_does() {
+        // Every pattern of the upper bits, with lower bits below, at and above the ties.
+        for upper in 0..=u16::MAX {
+            for lower in [0u32, 1, 0x0fff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001, 0xffff] {
+                let value = f32::from_bits(u32::from(upper) << 16 | lower);
+                if value.is_nan() {
+                    assert!(f16_from_f32(value).is_nan() && bf16_from_f32(value).is_nan());
+                    continue;
+                }
+                assert_eq!(f16_from_f32(value).to_bits(), f16::from_f32(value).to_bits(), "{value:e}");
+                assert_eq!(bf16_from_f32(value).to_bits(), bf16::from_f32(value).to_bits(), "{value:e}");
+            }
+        }
+    }
+}

@@ -2,8 +2,9 @@
 
 use crate::array::{Array, Loop};
 use crate::convert::Target;
+use crate::room::filled;
 use rushlight_base::random::{self, Bernoulli, BlockNormal, Generator, Normal, RandomInteger, Real, Uniform};
-use rushlight_base::{Element, Error, Result, ensure, err};
+use rushlight_base::{Element, Error, Result, ensure};
 
 /// Contiguous outputs of at least this many elements draw normal numbers in blocks.
 const BLOCKS_FROM: usize = 16;
@@ -31,13 +32,6 @@ pub fn normal(out: &Array, mean: f64, std: f64, generator: &mut Generator) -> Re
     })
 }
 
-/// Room for `count` elements, or an error.
-fn room<T>(count: usize) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(count).map_err(|_| err!(OutOfMemory, "not enough memory for {count} random numbers"))?;
-    Ok(values)
-}
-
 /// The blocks are drawn twice where they overlap, so they are drawn aside: tensors may alias.
 fn normal_blocks<T: BlockNormal>(
     walk: &Loop<1>,
@@ -46,8 +40,7 @@ fn normal_blocks<T: BlockNormal>(
     std: f64,
     generator: &mut Generator,
 ) -> Result<()> {
-    let mut values = room::<T>(count)?;
-    values.resize(count, T::default());
+    let mut values = filled(count, T::default())?;
     random::fill_normal(generator, &mut values, mean, std)?;
     let mut values = values.into_iter();
     walk.generate::<T>(|| values.next().unwrap_or_default());
@@ -67,8 +60,7 @@ pub fn integers(walk: &Loop<1>, low: i64, high: i64, generator: &mut Generator) 
 pub fn permutation(out: &Array, generator: &mut Generator) -> Result<()> {
     let walk = Loop::new([out.clone()])?;
     let count = out.numel();
-    let mut values = room::<i64>(count)?;
-    values.resize(count, 0);
+    let mut values = filled(count, 0i64)?;
     dispatch!(out.dtype(), "randperm", integer unsigned half float, T => {
         let last = count.saturating_sub(1) as i64;
         let holds_all = <i64 as Target>::cast(<T as Target>::cast(last)) == last;

@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::number::{Number, Ordered};
+use crate::room::room;
 use crate::select;
 use rushlight_base::plan::Plan;
 use rushlight_base::{Result, ensure};
@@ -45,7 +46,7 @@ fn rows<T: Number<Wide: Ordered>>(
         Ordering::Equal => false,
         Ordering::Greater => largest,
     };
-    let mut row: Vec<(T::Wide, i64)> = Vec::with_capacity(len);
+    let mut row = room::<(T::Wide, i64)>(len)?;
     plan.elements(&mut |[x, v, i]| {
         row.clear();
         // SAFETY: the plan walks all dimensions but `dim`, and the loop stays within the size of `dim`.
