@@ -1,24 +1,22 @@
 #!/bin/sh
-# Compiles every header of the frontend alone, with warnings as errors, with and without exceptions and RTTI.
+# Compiles every header of the frontend alone, with warnings as errors; and the whole without exceptions and RTTI.
 # Usage: headers.sh COMPILER INCLUDE_DIR FRONTEND_DIR
 set -eu
 compiler=$1
 include=$2
 frontend=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
-failed=0
+alone() { # header, flags
+  printf '#include <%s>\n' "$1" |
+    "$compiler" -std=c++17 -Wall -Wextra -Werror ${2:+$2} ${3:+$3} -I"$include" -I"$frontend" -fsyntax-only -x c++ - ||
+    { echo "$1 does not compile alone ${2:-} ${3:-}"; return 1; }
+}
+if [ $# -gt 3 ]; then
+  alone "$4"
+  exit
+fi
+alone torch/torch.h -fno-exceptions -fno-rtti
+alone torch/torch.h -DRLT_NO_INLINE_NAMESPACE
 # ATen/generated/methods.h is the inside of a class.
-for header in $(cd "$frontend" && find . -name '*.h' ! -name 'methods.h' | sort | sed 's|^\./||'); do
-  for mode in "" "-fno-exceptions -fno-rtti"; do
-    # shellcheck disable=SC2086
-    if ! printf '#include <%s>\n' "$header" | "$compiler" -std=c++17 -Wall -Wextra -Werror $mode -I"$include" -I"$frontend" \
-      -fsyntax-only -x c++ - 2>"$work/errors"; then
-      echo "$header does not compile alone $mode"
-      head -n 5 "$work/errors"
-      failed=1
-    fi
-  done
-done
-exit $failed
+(cd "$frontend" && find . -name '*.h' ! -name methods.h | sed 's|^\./||' | sort) |
+  xargs -P "$(nproc)" -n 1 "$0" "$compiler" "$include" "$frontend"

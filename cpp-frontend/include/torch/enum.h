@@ -76,14 +76,21 @@ template <class... Names>
 class OneOf {
  public:
   template <class Name, std::enable_if_t<(std::is_same_v<Name, Names> || ...), bool> = true>
-  constexpr OneOf(Name) : text_(Name::text) {}
+  constexpr OneOf(Name) : index_(position<Name>()) {}
   template <class Name>
   constexpr bool is() const {
-    return text_ == Name::text;
+    return index_ == position<Name>();
   }
 
  private:
-  const char* text_;
+  template <class Name>
+  static constexpr int position() {
+    int index = 0;
+    (void)((std::is_same_v<Name, Names> || (++index, false)) || ...);
+    return index;
+  }
+
+  int index_;
 };
 
 /// The number that operators take for a reduction.
