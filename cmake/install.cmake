@@ -15,11 +15,10 @@ configure_package_config_file(cmake/RushlightConfig.cmake.in ${packages}/Rushlig
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rushlight
   PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${packages}/RushlightConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-# Programs ask for the version of libtorch whose interface they were written for.
-write_basic_package_version_file(${packages}/TorchConfigVersion.cmake VERSION 2.7.1 COMPATIBILITY SameMajorVersion)
 configure_file(cmake/rushlight.pc.in ${packages}/rushlight.pc @ONLY)
 
 install(FILES ${packages}/RushlightConfig.cmake ${packages}/RushlightConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rushlight)
-install(FILES cmake/TorchConfig.cmake ${packages}/TorchConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Torch)
+install(FILES cmake/TorchConfig.cmake cmake/TorchConfigVersion.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Torch)
+install(FILES cmake/share/TorchConfig.cmake cmake/TorchConfigVersion.cmake DESTINATION share/cmake/Torch)
 install(FILES ${packages}/rushlight.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
