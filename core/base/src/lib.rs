@@ -23,6 +23,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 pub use scalar::Scalar;
-pub use shape::{DimVec, contiguous_strides, copy_dims, format_sizes, numel, wrap_dim};
+pub use shape::{DimVec, contiguous_strides, copy_dims, format_sizes, numel, same_sizes, wrap_dim};
 pub use smallvec::{SmallVec, smallvec};
 pub use storage::Storage;

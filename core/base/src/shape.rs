@@ -40,13 +40,23 @@ fn impossible_shape(sizes: &[i64], size: i64) -> Result<i64> {
 /// Row-major strides; a size of 0 counts as 1, as in PyTorch.
 #[inline]
 pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
-    let mut strides = DimVec::from_elem(1, sizes.len());
+    // Filled in place: the loop of `from_elem` costs more than the strides themselves.
+    let mut strides = match sizes.len() {
+        rank @ 0..=6 => DimVec::from_buf_and_len([1; 6], rank),
+        rank => DimVec::from_elem(1, rank),
+    };
     let mut step = 1i64;
     for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
         *stride = step;
         step = step.wrapping_mul(size.max(1));
     }
     strides
+}
+
+/// Are these the same sizes? A loop over a few words; comparing slices would call `memcmp`.
+#[inline]
+pub fn same_sizes(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 /// `dim` counted from the front; a 0-dim tensor accepts -1 and 0.

@@ -2,7 +2,7 @@
 
 use crate::number::Number;
 use rushlight_base::plan::Plan;
-use rushlight_base::{DType, DimVec, Element, Result, ensure};
+use rushlight_base::{DType, DimVec, Element, Result, ensure, same_sizes};
 
 /// Strided memory that a kernel reads or writes.
 ///
@@ -131,7 +131,7 @@ impl<'a, const N: usize> Loop<'a, N> {
     #[inline]
     pub fn new(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes;
-        if arrays.iter().all(|array| array.sizes == sizes && array.is_contiguous()) {
+        if arrays.iter().all(|array| same_sizes(array.sizes, sizes) && array.is_contiguous()) {
             return Ok(Loop { walk: Walk::Flat(arrays[0].numel()), arrays });
         }
         Loop::planned(arrays)

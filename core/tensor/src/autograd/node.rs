@@ -279,11 +279,13 @@ impl Drop for NextEdges {
 
 thread_local! {
     /// The list of the outermost drop that is under way on this thread, or null.
-    static DROPPING: Cell<*mut Vec<Arc<Node>>> = const { Cell::new(std::ptr::null_mut()) };
+    static DROPPING: Cell<*mut Vec<Node>> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// Drop a reference to a node: at once where that cannot recurse, else after the drop that is under way.
+/// Give up a reference to a node. If it was the last, the node is dropped: at once where that cannot recurse, else
+/// after the drop that is under way.
 pub(super) fn drop_later(node: Arc<Node>) {
+    let Some(node) = Arc::into_inner(node) else { return };
     let list = DROPPING.get();
     if !list.is_null() {
         // SAFETY: a non-null pointer is the list of a frame further up this thread's stack (below), which is not

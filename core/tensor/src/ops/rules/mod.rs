@@ -27,7 +27,7 @@ pub use promotion::{Promotion, common_dtype, scalar_dtype};
 pub use reduction::*;
 
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, Device, DeviceType, Result, copy_dims};
+use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};
 
 /// The device a call runs on: that of the first operand that is more than a number on the host.
 fn common_device(inputs: &[&Dense]) -> Device {
@@ -41,9 +41,9 @@ fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     // The usual case, for the price of one look at each input: same shape, all row-major.
     if let Some((first, others)) = inputs.split_first()
         && first.is_contiguous()
-        && others
-            .iter()
-            .all(|input| input.sizes() == first.sizes() && input.device == first.device && input.is_contiguous())
+        && others.iter().all(|input| {
+            same_sizes(input.sizes(), first.sizes()) && input.device == first.device && input.is_contiguous()
+        })
     {
         return Ok(Spec { sizes: copy_dims(&first.geometry.sizes), strides: None, dtype, device: first.device });
     }
