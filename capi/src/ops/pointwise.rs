@@ -843,6 +843,67 @@ pub unsafe extern "C" fn rlt_tensor_exp_out(self_: *const rlt_tensor, out: *cons
     })
 }
 
+/// Takes the square root of each element; integers give floating point.
+///
+/// `out_i = sqrt(self_i)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None; a negative real number gives NaN, a complex one its principal root.
+///
+/// `sqrt(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sqrt(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_sqrt", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::sqrt(&self_)?)
+        }
+    })
+}
+
+/// Takes the square root of each element; integers give floating point.
+///
+/// `out_i = sqrt(self_i)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None; a negative real number gives NaN, a complex one its principal root.
+/// The result is written into `self`.
+///
+/// `sqrt_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sqrt_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_sqrt_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::sqrt_(&self_)
+        }
+    })
+}
+
+/// Takes the square root of each element; integers give floating point.
+///
+/// `out_i = sqrt(self_i)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None; a negative real number gives NaN, a complex one its principal root.
+/// The result is written into `out`, resized where needed.
+///
+/// `sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sqrt_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_sqrt_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::sqrt_out(&self_, &out)
+        }
+    })
+}
+
 /// Takes the natural logarithm of each element; integers give floating point.
 ///
 /// `out_i = ln(self_i)`

@@ -166,6 +166,14 @@ pub fn log(walk: &Loop<2>) -> Result<()> {
     })
 }
 
+/// out = sqrt a
+pub fn sqrt(walk: &Loop<2>) -> Result<()> {
+    dispatch!(walk.dtype(0), "sqrt_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(Analytic::sqrt);
+        Ok(())
+    })
+}
+
 /// out = conj(a)
 pub fn conj(walk: &Loop<2>) -> Result<()> {
     dispatch!(walk.dtype(0), "conj_cpu", complex chalf, T => {

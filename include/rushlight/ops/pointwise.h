@@ -483,6 +483,44 @@ int32_t rlt_tensor_exp_(const rlt_tensor *self_);
 int32_t rlt_tensor_exp_out(const rlt_tensor *self_, const rlt_tensor *out);
 
 /**
+ * Takes the square root of each element; integers give floating point.
+ *
+ * `out_i = sqrt(self_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None; a negative real number gives NaN, a complex one its principal root.
+ *
+ * `sqrt(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_sqrt(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Takes the square root of each element; integers give floating point.
+ *
+ * `out_i = sqrt(self_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None; a negative real number gives NaN, a complex one its principal root.
+ * The result is written into `self`.
+ *
+ * `sqrt_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_sqrt_(const rlt_tensor *self_);
+
+/**
+ * Takes the square root of each element; integers give floating point.
+ *
+ * `out_i = sqrt(self_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None; a negative real number gives NaN, a complex one its principal root.
+ * The result is written into `out`, resized where needed.
+ *
+ * `sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_sqrt_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
  * Takes the natural logarithm of each element; integers give floating point.
  *
  * `out_i = ln(self_i)`

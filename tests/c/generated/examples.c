@@ -546,6 +546,15 @@ static void example_exp(void) {
     rlt_tensor_free(self0);
 }
 
+// sqrt([4.0, 9.0]) -> [2.0, 3.0]
+static void example_sqrt(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){4.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sqrt(self0, &out), "sqrt");
+    example_expect(out, "sqrt", (const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
 // log([1.0]) -> [0.0]
 static void example_log(void) {
     rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
@@ -953,6 +962,7 @@ int main(void) {
     example_div_Scalar_mode();
     example_neg();
     example_exp();
+    example_sqrt();
     example_log();
     example_reciprocal();
     example_relu();

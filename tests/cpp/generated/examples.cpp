@@ -58,6 +58,7 @@ int main() {
   example("div.Scalar_mode", [] { return at::div(torch::tensor({7, -7}), 2, "trunc"); }, torch::tensor({3, -3}));
   example("neg", [] { return at::neg(torch::tensor({1, -2})); }, torch::tensor({-1, 2}));
   example("exp", [] { return at::exp(torch::tensor({0.0})); }, torch::tensor({1.0}));
+  example("sqrt", [] { return at::sqrt(torch::tensor({4.0, 9.0})); }, torch::tensor({2.0, 3.0}));
   example("log", [] { return at::log(torch::tensor({1.0})); }, torch::tensor({0.0}));
   example("reciprocal", [] { return at::reciprocal(torch::tensor({2.0})); }, torch::tensor({0.5}));
   example("relu", [] { return at::relu(torch::tensor({-1.0, 2.0})); }, torch::tensor({0.0, 2.0}));

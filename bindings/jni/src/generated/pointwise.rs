@@ -596,6 +596,48 @@ pub extern "system" fn Java_org_rushlight_internal_Native_exp_1out<'l>(
     })
 }
 
+/// `sqrt(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sqrt<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::sqrt(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `sqrt_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sqrt_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::sqrt_(&self_)
+    })
+}
+
+/// `sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sqrt_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::sqrt_out(&self_, &out)
+    })
+}
+
 /// `log(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_log<'l>(

@@ -105,6 +105,11 @@ pub fn exp(out: &Dense, self_: &Dense) -> Result<()> {
     unary(out, self_, arithmetic::exp)
 }
 
+/// out = sqrt self
+pub fn sqrt(out: &Dense, self_: &Dense) -> Result<()> {
+    unary(out, self_, arithmetic::sqrt)
+}
+
 /// out = ln self
 pub fn log(out: &Dense, self_: &Dense) -> Result<()> {
     unary(out, self_, arithmetic::log)

@@ -1131,6 +1131,30 @@ inline Tensor& exp_outf(const Tensor& self, Tensor& out) {
 inline Tensor& exp_out(Tensor& out, const Tensor& self) {
   return exp_outf(self, out);
 }
+/// Takes the square root of each element; integers give floating point.
+/// `out_i = sqrt(self_i)`
+inline Tensor sqrt(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sqrt(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the square root of each element; integers give floating point.
+/// `out_i = sqrt(self_i)`
+inline Tensor& sqrt_(Tensor& self) {
+  rlt::check(rlt_tensor_sqrt_(rlt::handle(self)));
+  return self;
+}
+/// Takes the square root of each element; integers give floating point.
+/// `out_i = sqrt(self_i)`
+inline Tensor& sqrt_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sqrt_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the square root of each element; integers give floating point.
+/// `out_i = sqrt(self_i)`
+inline Tensor& sqrt_out(Tensor& out, const Tensor& self) {
+  return sqrt_outf(self, out);
+}
 /// Takes the natural logarithm of each element; integers give floating point.
 /// `out_i = ln(self_i)`
 inline Tensor log(const Tensor& self) {

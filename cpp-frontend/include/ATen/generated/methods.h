@@ -547,6 +547,19 @@ Tensor& exp_() const {
   rlt::check(rlt_tensor_exp_(rlt::handle(*this)));
   return const_cast<Tensor&>(*this);
 }
+/// Takes the square root of each element; integers give floating point.
+/// `out_i = sqrt(self_i)`
+Tensor sqrt() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sqrt(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the square root of each element; integers give floating point.
+/// `out_i = sqrt(self_i)`
+Tensor& sqrt_() const {
+  rlt::check(rlt_tensor_sqrt_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
 /// Takes the natural logarithm of each element; integers give floating point.
 /// `out_i = ln(self_i)`
 Tensor log() const {

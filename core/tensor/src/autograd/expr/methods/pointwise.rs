@@ -76,6 +76,11 @@ impl Expr {
         Expr::of(|| ops::exp(self.tensor()?))
     }
 
+    /// `sqrt`: Takes the square root of each element; integers give floating point.
+    pub fn sqrt(&self) -> Expr {
+        Expr::of(|| ops::sqrt(self.tensor()?))
+    }
+
     /// `log`: Takes the natural logarithm of each element; integers give floating point.
     pub fn log(&self) -> Expr {
         Expr::of(|| ops::log(self.tensor()?))

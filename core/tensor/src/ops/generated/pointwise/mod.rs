@@ -26,6 +26,7 @@ mod reciprocal;
 mod relu;
 mod resolve_conj;
 mod rsub;
+mod sqrt;
 mod sub;
 mod threshold_backward;
 mod where_;
@@ -53,6 +54,7 @@ pub use reciprocal::{reciprocal, reciprocal_, reciprocal_out};
 pub use relu::{relu, relu_};
 pub use resolve_conj::resolve_conj;
 pub use rsub::{rsub_scalar, rsub_tensor};
+pub use sqrt::{sqrt, sqrt_, sqrt_out};
 pub use sub::{sub_out, sub_scalar, sub_scalar_, sub_tensor, sub_tensor_};
 pub use threshold_backward::{threshold_backward, threshold_backward_grad_input};
 pub use where_::{where_scalar, where_scalarother, where_scalarself, where_self, where_self_out};
@@ -120,6 +122,9 @@ pub static POINTWISE: &[&OpDef] = &[
     &resolve_conj::RESOLVE_CONJ,
     &rsub::RSUB_TENSOR,
     &rsub::RSUB_SCALAR,
+    &sqrt::SQRT,
+    &sqrt::SQRT_,
+    &sqrt::SQRT_OUT,
     &sub::SUB_TENSOR,
     &sub::SUB_TENSOR_,
     &sub::SUB_OUT,

@@ -1892,6 +1892,44 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Takes the square root of each element; integers give floating point.
+     * <p>{@code out_i = sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     *
+     * @return the result
+     */
+    public final Tensor sqrt() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sqrt(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the square root of each element; integers give floating point.
+     * <p>{@code out_i = sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sqrt_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sqrt_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
      * Takes the natural logarithm of each element; integers give floating point.
      * <p>{@code out_i = ln(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.

@@ -2778,6 +2778,65 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the square root of each element; integers give floating point.
+     * <p>{@code out_i = sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sqrt(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sqrt(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the square root of each element; integers give floating point.
+     * <p>{@code out_i = sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor sqrt_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.sqrt_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the square root of each element; integers give floating point.
+     * <p>{@code out_i = sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN, a complex one its principal root.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sqrt_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sqrt_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
      * Takes the natural logarithm of each element; integers give floating point.
      * <p>{@code out_i = ln(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.

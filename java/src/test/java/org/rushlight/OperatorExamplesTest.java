@@ -281,6 +281,11 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_sqrt() {
+        Examples.check(() -> Torch.sqrt(Tensor.of(new float[] {4.0f, 9.0f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
     void example_log() {
         Examples.check(() -> Torch.log(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
     }

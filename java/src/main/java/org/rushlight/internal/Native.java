@@ -191,6 +191,9 @@ public final class Native {
     public static native long exp(long self);
     public static native void exp_(long self);
     public static native void exp_out(long self, long out);
+    public static native long sqrt(long self);
+    public static native void sqrt_(long self);
+    public static native void sqrt_out(long self, long out);
     public static native long log(long self);
     public static native void log_(long self);
     public static native void log_out(long self, long out);
