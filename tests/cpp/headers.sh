@@ -8,7 +8,7 @@ frontend=$3
 
 alone() { # header, flags
   printf '#include <%s>\n' "$1" |
-    "$compiler" -std=c++17 -Wall -Wextra -Werror ${2:+$2} ${3:+$3} -I"$include" -I"$frontend" -fsyntax-only -x c++ - ||
+    "$compiler" -std=c++17 -Wall -Wextra -Wshadow -Werror ${2:+$2} ${3:+$3} -I"$include" -I"$frontend" -fsyntax-only -x c++ - ||
     { echo "$1 does not compile alone ${2:-} ${3:-}"; return 1; }
 }
 if [ $# -gt 3 ]; then

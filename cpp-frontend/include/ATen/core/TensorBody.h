@@ -214,11 +214,11 @@ struct HookCallback {
       rlt_tensor* held = nullptr;
       check(rlt_tensor_retain(grad, &held));
       at::Tensor gradient(held);
-      Hook& hook = static_cast<HookCallback*>(ctx)->hook;
-      if constexpr (std::is_void_v<decltype(hook(gradient))>) {
-        hook(gradient);
+      Hook& callable = static_cast<HookCallback*>(ctx)->hook;
+      if constexpr (std::is_void_v<decltype(callable(gradient))>) {
+        callable(gradient);
       } else {
-        at::Tensor result = hook(gradient);
+        at::Tensor result = callable(gradient);
         if (result.defined()) *replacement = result.release();
       }
     });

@@ -24,7 +24,7 @@ struct IValue final {
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
   IValue(std::string value) : tag_(Tag::String), object_(new std::string(std::move(value))) {}
   IValue(const char* value) : IValue(std::string(value)) {}
-  IValue(std::vector<int64_t> value) : tag_(Tag::IntList), object_(new std::vector<int64_t>(std::move(value))) {}
+  IValue(std::vector<int64_t> value) : tag_(Tag::Ints), object_(new std::vector<int64_t>(std::move(value))) {}
   IValue(IntArrayRef value) : IValue(value.vec()) {}
   IValue(std::vector<double> value) : tag_(Tag::DoubleList), object_(new std::vector<double>(std::move(value))) {}
   IValue(std::vector<at::Tensor> value)
@@ -42,7 +42,7 @@ struct IValue final {
   bool isComplexDouble() const { return tag_ == Tag::Complex; }
   bool isScalar() const { return isInt() || isDouble() || isBool() || isComplexDouble(); }
   bool isString() const { return tag_ == Tag::String; }
-  bool isIntList() const { return tag_ == Tag::IntList; }
+  bool isIntList() const { return tag_ == Tag::Ints; }
   bool isDoubleList() const { return tag_ == Tag::DoubleList; }
   bool isTensorList() const { return tag_ == Tag::TensorList; }
 
@@ -57,7 +57,7 @@ struct IValue final {
     return number_;
   }
   const std::string& toStringRef() const { return object<std::string>(Tag::String, "String"); }
-  std::vector<int64_t> toIntVector() const { return object<std::vector<int64_t>>(Tag::IntList, "IntList"); }
+  std::vector<int64_t> toIntVector() const { return object<std::vector<int64_t>>(Tag::Ints, "IntList"); }
   std::vector<double> toDoubleVector() const { return object<std::vector<double>>(Tag::DoubleList, "DoubleList"); }
   std::vector<at::Tensor> toTensorVector() const { return object<std::vector<at::Tensor>>(Tag::TensorList, "TensorList"); }
 
@@ -67,7 +67,7 @@ struct IValue final {
   }
 
  private:
-  enum class Tag { None, Tensor, Int, Double, Bool, Complex, String, IntList, DoubleList, TensorList };
+  enum class Tag { None, Tensor, Int, Double, Bool, Complex, String, Ints, DoubleList, TensorList };
 
   static Tag tag_of(const Scalar& value) {
     if (value.isBoolean()) return Tag::Bool;

@@ -15,7 +15,7 @@ namespace c10 {
 RLT_NAMESPACE_BEGIN
 
 struct TempFile {
-  TempFile(std::string name, int fd) : fd(fd), name(std::move(name)) {}
+  TempFile(std::string path, int descriptor) : fd(descriptor), name(std::move(path)) {}
   TempFile(TempFile&& other) noexcept : fd(std::exchange(other.fd, -1)), name(std::exchange(other.name, std::string())) {}
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;

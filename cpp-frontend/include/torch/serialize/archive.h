@@ -28,7 +28,7 @@ inline StateDict new_state_dict() {
   return StateDict(dict, FreeStateDict());
 }
 struct FilePointer {
-  explicit FilePointer(std::FILE* file) : file(file) {}
+  explicit FilePointer(std::FILE* opened) : file(opened) {}
   ~FilePointer() {
     if (file) std::fclose(file);
   }

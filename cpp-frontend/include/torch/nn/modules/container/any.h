@@ -67,7 +67,7 @@ class AnyValue final {
 
  private:
   struct Content {
-    explicit Content(detail::TypeId type) : type(type) {}
+    explicit Content(detail::TypeId id) : type(id) {}
     virtual ~Content() = default;
     virtual std::unique_ptr<Content> clone() const = 0;
     detail::TypeId type;
@@ -75,7 +75,7 @@ class AnyValue final {
   template <class T>
   struct Holder final : Content {
     template <class U>
-    explicit Holder(U&& value) : Content(detail::TypeId::of<T>()), value(std::forward<U>(value)) {}
+    explicit Holder(U&& content) : Content(detail::TypeId::of<T>()), value(std::forward<U>(content)) {}
     std::unique_ptr<Content> clone() const override { return std::unique_ptr<Content>(new Holder(value)); }
     T value;
   };
@@ -131,7 +131,7 @@ struct AnyModuleHolder final : AnyModuleContent {
   using Signature = ForwardSignature<decltype(&M::forward)>;
   using Arguments = typename Signature::Arguments;
 
-  explicit AnyModuleHolder(std::shared_ptr<M> module) : module(std::move(module)) {}
+  explicit AnyModuleHolder(std::shared_ptr<M> held) : module(std::move(held)) {}
 
   AnyValue forward(std::vector<AnyValue>&& args) override {
     constexpr size_t count = std::tuple_size_v<Arguments>;
