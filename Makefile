@@ -67,6 +67,7 @@ test-install: ## installs into a folder and uses that as a stranger would
 check: setup opgen-check notices-check ## formatting, lints, generated files
 	cargo fmt --all --check
 	cargo clippy -q --locked --workspace --all-targets -- -D warnings
+	cargo check -q --locked -p rushlight-capi --features cuda
 
 opgen: setup ## writes every generated file from core/schema
 	cargo run -q --locked -p opgen
