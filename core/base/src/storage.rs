@@ -130,8 +130,14 @@ impl Storage {
     /// # Safety
     /// `header` came from `in_block` and is not used again.
     unsafe fn free(header: NonNull<Inner>) {
-        // SAFETY: the header is moved out before the block that holds it, which it owns, is dropped.
-        drop(unsafe { header.as_ptr().read() });
+        let header = header.as_ptr();
+        // SAFETY: nobody else has the header any more. Owner and block are taken out of it once, here, and the block,
+        // which holds the header, goes last; the other fields need no drop.
+        unsafe {
+            let block = (&raw const (*header)._block).read();
+            (&raw mut (*header)._owner).drop_in_place();
+            drop(block);
+        }
     }
 
     #[inline]

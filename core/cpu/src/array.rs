@@ -47,6 +47,7 @@ impl<'a> Array<'a> {
     }
 
     /// Number of elements.
+    #[inline]
     pub fn numel(&self) -> usize {
         self.sizes.iter().product::<i64>() as usize
     }
@@ -62,6 +63,7 @@ impl<'a> Array<'a> {
     }
 
     /// Is the memory row-major without gaps?
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         for (&size, &stride) in self.sizes.iter().zip(self.strides).rev() {
@@ -128,7 +130,7 @@ enum Walk<const N: usize> {
 
 impl<'a, const N: usize> Loop<'a, N> {
     /// The walk over `arrays`. The shape rule has checked the shapes; here a mismatch is a bug.
-    #[inline]
+    #[inline(always)]
     pub fn new(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
         let sizes = arrays[0].sizes;
         if arrays.iter().all(|array| same_sizes(array.sizes, sizes) && array.is_contiguous()) {

@@ -20,7 +20,7 @@ pub struct Geometry {
 }
 
 impl Clone for Geometry {
-    #[inline]
+    #[inline(always)]
     fn clone(&self) -> Geometry {
         // SmallVec's own clone goes element by element.
         Geometry { sizes: copy_dims(&self.sizes), strides: copy_dims(&self.strides), offset: self.offset }
@@ -273,8 +273,8 @@ impl Spec {
         self
     }
 
-    /// Memory for the output, not initialised.
-    #[inline]
+    /// Memory for the output, not initialised. Inlined always: the result is large, and is built where it stays.
+    #[inline(always)]
     pub fn allocate(self) -> Result<Dense> {
         let elements = match &self.strides {
             None => numel(&self.sizes)?,

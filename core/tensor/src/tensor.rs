@@ -36,13 +36,21 @@ impl Tensor {
     /// A tensor over a body.
     #[inline]
     pub fn from_dense(dense: Dense) -> Tensor {
-        let keys = keys_of(&dense);
-        Tensor(Arc::new(TensorImpl {
-            keys: AtomicU64::new(keys.bits()),
-            body: SpinLock::new(dense),
-            version: OnceLock::new(),
-            autograd: OnceLock::new(),
-        }))
+        let keys = AtomicU64::new(keys_of(&dense).bits());
+        let tensor = Arc::<TensorImpl>::new_uninit();
+        let room = Arc::as_ptr(&tensor).cast_mut().cast::<TensorImpl>();
+        // Written where it stays: a value of this size would be built on the stack and copied.
+        // SAFETY: the room was just allocated for this type, nobody else has it, and it is written before it counts
+        // as initialised.
+        unsafe {
+            room.write(TensorImpl {
+                keys,
+                body: SpinLock::new(dense),
+                version: OnceLock::new(),
+                autograd: OnceLock::new(),
+            });
+            Tensor(tensor.assume_init())
+        }
     }
 
     /// A tensor on the host with a copy of `values`, row-major.
