@@ -1,19 +1,23 @@
 #!/bin/sh
-# Prints stripped sizes of the shared library, and of a static program, by set of operator families.
+# Prints stripped sizes by set of operator families: of the shared library, and of a program that is linked with the static one.
 set -eu
 cd "$(dirname "$0")/.."
 target=target/size
 mkdir -p build/size
+infer="examples/digits/c/digits.c examples/digits/c/infer.c"
+train="examples/digits/c/digits.c examples/digits/c/pictures.c examples/digits/c/train.c"
 
-measure() { # name, features
+measure() { # name, features, what the program does, its sources
   CARGO_TARGET_DIR=$target cargo build -q --locked --release -p rushlight-capi --no-default-features --features "$2"
   strip -o "build/size/$1.so" "$target/release/librushlight.so"
-  ${CC:-gcc} -Os -Iinclude bench/first_operator.c -o "build/size/$1" -Wl,--gc-sections "$target/release/librushlight.a" -lpthread -ldl -lm
+  # shellcheck disable=SC2086
+  ${CC:-gcc} -Os -ffunction-sections -Iinclude $4 -o "build/size/$1" -Wl,--gc-sections "$target/release/librushlight.a" -lpthread -ldl -lm
   strip "build/size/$1"
-  printf '%-10s %12s %12s   %s\n' "$1" "$(stat -c %s "build/size/$1.so")" "$(stat -c %s "build/size/$1")" "$2"
+  printf '%-10s %12s %12s   %-28s %s\n' "$1" "$(stat -c %s "build/size/$1.so")" "$(stat -c %s "build/size/$1")" "$3" "$2"
 }
 
-printf '%-10s %12s %12s   %s\n' "" "shared" "static" "features"
-measure minimal "op-creation,op-pointwise"
-measure inference "op-creation,op-pointwise,op-copy,op-view,op-indexing,op-reduction,op-linalg,op-nn"
-measure full "default"
+printf '%-10s %12s %12s   %-28s %s\n' "" "shared" "program" "the program" "features"
+measure minimal "op-creation,op-pointwise" "adds two tensors" bench/first_operator.c
+measure inference "op-creation,op-pointwise,op-copy,op-view,op-indexing,op-reduction,op-linalg,op-comparison,op-nn" \
+  "loads and runs a model" "$infer"
+measure full "default" "trains, draws, saves" "$train"
