@@ -3,9 +3,9 @@
 use crate::support::handle::{self, Handle};
 use crate::support::{arg, guard, guard_free, out};
 use crate::tensor::rlt_tensor;
-use rushlight_base::{Device, Result, bail, ensure, err};
+use rushlight_base::{Result, err};
 use rushlight_io::{Entry, pt, safetensors};
-use rushlight_tensor::{Dense, Geometry, Tensor};
+use rushlight_tensor::Tensor;
 use std::ffi::{CString, c_char};
 use std::path::Path;
 
@@ -158,22 +158,7 @@ pub unsafe extern "C" fn rlt_state_dict_save(dict: *const rlt_state_dict, path: 
 }
 
 fn to_entry(name: &CString, tensor: &Tensor) -> Result<Entry> {
-    let name = name.to_string_lossy().into_owned();
-    let dense = tensor.dense()?;
-    ensure!(!dense.is_meta(), NotImplemented, "entry '{name}' is on the meta device: it has no data to save");
-    let offset = usize::try_from(dense.geometry.offset);
-    let offset = offset.map_err(|_| err!(Internal, "entry '{name}' has a negative offset"))?;
-    Ok(Entry {
-        name,
-        dtype: dense.dtype,
-        sizes: dense.geometry.sizes,
-        strides: dense.geometry.strides,
-        offset,
-        storage: dense.storage,
-        requires_grad: tensor.requires_grad() && tensor.is_leaf(),
-        conjugate: false,
-        negative: false,
-    })
+    Entry::from_tensor(name.to_string_lossy().into_owned(), tensor)
 }
 
 /// Loads the tensors of a file, on the CPU, in the file's order.
@@ -193,18 +178,10 @@ pub unsafe extern "C" fn rlt_state_dict_load(path: *const c_char, format: i32, o
     })
 }
 
-fn from_entry(entry: Entry) -> Result<(CString, Tensor)> {
-    if entry.conjugate || entry.negative {
-        bail!(NotImplemented, "entry '{}' is a lazy conjugate or negative view", entry.name);
-    }
-    let geometry = Geometry { sizes: entry.sizes, strides: entry.strides, offset: entry.offset as i64 };
-    let (storage, dtype) = (entry.storage, entry.dtype);
-    let tensor = Tensor::from_dense(Dense { storage, geometry, dtype, device: Device::CPU, wrapped: false });
-    if entry.requires_grad {
-        tensor.set_requires_grad(true)?;
-    }
-    let name = CString::new(entry.name).map_err(|_| err!(Io, "the name of an entry has a NUL inside"))?;
-    Ok((name, tensor))
+fn from_entry(mut entry: Entry) -> Result<(CString, Tensor)> {
+    let name = std::mem::take(&mut entry.name);
+    let name = CString::new(name).map_err(|_| err!(Io, "the name of an entry has a NUL inside"))?;
+    Ok((name, entry.into_tensor()?))
 }
 
 fn unknown_format(format: i32) -> rushlight_base::Error {

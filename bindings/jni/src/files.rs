@@ -3,41 +3,22 @@
 use crate::support::{EnvUnowned, Frame, JClass, JLongs, JObject, JString, border, guard, jint};
 use jni::objects::JObjectArray;
 use jni::sys::jobjectArray;
-use rushlight_base::{Device, DimVec, Result, bail, ensure};
+use rushlight_base::{Result, bail};
 use rushlight_io::{Entry, pt, safetensors};
-use rushlight_tensor::{Dense, Geometry, Tensor};
+use rushlight_tensor::Tensor;
 
 /// Formats, as the constants of `StateDict.Format` are numbered.
 const AUTO: jint = 0;
 const PT: jint = 1;
 const SAFETENSORS: jint = 2;
 
+/// A state dict holds values: whether they require a gradient is the business of the module.
 fn entry(name: String, tensor: &Tensor) -> Result<Entry> {
-    let dense = tensor.dense()?;
-    ensure!(!dense.is_meta(), NotImplemented, "cannot save '{name}': a meta tensor has no data");
-    Ok(Entry {
-        name,
-        dtype: dense.dtype,
-        sizes: DimVec::from_slice(dense.sizes()),
-        strides: DimVec::from_slice(dense.strides()),
-        offset: dense.geometry.offset as usize,
-        storage: dense.storage.clone(),
-        requires_grad: false,
-        conjugate: false,
-        negative: false,
-    })
+    Ok(Entry { requires_grad: false, ..Entry::from_tensor(name, tensor)? })
 }
 
 fn tensor(entry: Entry) -> Result<Tensor> {
-    ensure!(
-        !entry.conjugate && !entry.negative,
-        NotImplemented,
-        "'{}' is stored as a lazy conjugate or negative",
-        entry.name
-    );
-    let geometry = Geometry { sizes: entry.sizes, strides: entry.strides, offset: entry.offset as i64 };
-    let dense = Dense { storage: entry.storage, geometry, dtype: entry.dtype, device: Device::CPU, wrapped: false };
-    Ok(Tensor::from_dense(dense))
+    Entry { requires_grad: false, ..entry }.into_tensor()
 }
 
 fn names(frame: &mut Frame<'_>, array: &JObjectArray<'_, JString<'_>>) -> Result<Vec<String>> {

@@ -18,7 +18,7 @@ pub use dense::{Dense, Geometry, Spec};
 pub use dispatch::{Op, Value, Values};
 pub use generator::{Generator, manual_seed};
 pub use keys::{KeyGuard, KeySet};
-pub use options::{Options, format_or};
+pub use options::Options;
 pub use tensor::{Tensor, TensorImpl, WeakTensor};
 
 /// Back to the state before the first call: default generator, run-time operators, settings and hooks. No other

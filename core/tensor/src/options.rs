@@ -1,6 +1,6 @@
 //! What factories take besides sizes and values: dtype, layout, device, pinned memory.
 
-use rushlight_base::{DType, Device, Layout, MemoryFormat, Result, bail, runtime};
+use rushlight_base::{DType, Device, Layout, Result, bail, runtime};
 
 /// The tail `ScalarType? dtype, Layout? layout, Device? device, bool? pin_memory` of PyTorch's factories as one
 /// argument. `None` means what PyTorch means by it: the default, or for `*_like` what the input has.
@@ -44,9 +44,4 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// The memory format, or `default`.
-pub fn format_or(format: Option<MemoryFormat>, default: MemoryFormat) -> MemoryFormat {
-    format.unwrap_or(default)
 }
