@@ -12,6 +12,7 @@ mod dispatch;
 mod array;
 mod number;
 mod room;
+pub mod simd;
 
 pub mod arithmetic;
 pub mod compare;

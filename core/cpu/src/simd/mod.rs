@@ -1,0 +1,212 @@
+//! Instruction sets, chosen while the program runs.
+//!
+//! A [`Kernel`] is written once, over a [`Simd`] token; [`run`] compiles it for every level of the target and
+//! calls the one that this processor has. What `run` inlines is compiled with the level's instructions, so plain
+//! loops become vector code of that width too. The environment variable `RUSHLIGHT_SIMD` (`portable`, `avx2`,
+//! `avx512`, `neon`) forces a lower level.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// An instruction set that kernels are compiled for; a later one is wider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    /// What every processor of the target has.
+    Portable = 1,
+    /// ARMv8 Advanced SIMD.
+    Neon = 2,
+    /// AVX2 with FMA and F16C.
+    Avx2 = 3,
+    /// AVX-512 F, BW, CD, DQ, VL.
+    Avx512 = 4,
+}
+
+impl Level {
+    /// All of them, in order.
+    pub const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
+
+    /// The name that `RUSHLIGHT_SIMD` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            Level::Neon => "neon",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+
+    /// Does this processor have the instructions?
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => has_avx2(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => has_avx512(),
+            #[allow(unreachable_patterns)]
+            _ => false,
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    use std::arch::is_x86_feature_detected as has;
+    has_avx2() && has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl")
+}
+
+/// The level found on first use; 0 before.
+static CHOSEN: AtomicU8 = AtomicU8::new(0);
+
+/// The level that kernels run at: the widest available one, unless `RUSHLIGHT_SIMD` asks for a lower one.
+#[inline]
+pub fn level() -> Level {
+    match CHOSEN.load(Ordering::Relaxed) {
+        1 => Level::Portable,
+        2 => Level::Neon,
+        3 => Level::Avx2,
+        4 => Level::Avx512,
+        _ => choose(),
+    }
+}
+
+#[cold]
+fn choose() -> Level {
+    let asked = std::env::var("RUSHLIGHT_SIMD").ok();
+    let asked = asked.and_then(|name| Level::ALL.into_iter().find(|level| level.name() == name.trim()));
+    let available = |level: &Level| level.is_available();
+    let widest = Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable);
+    let level = asked.filter(available).unwrap_or(widest);
+    CHOSEN.store(level as u8, Ordering::Relaxed);
+    level
+}
+
+/// Proof that the instructions of a level are there: a kernel is handed one, and cannot make one.
+pub trait Simd: Copy + Send + Sync + 'static {
+    /// The level it stands for.
+    const LEVEL: Level;
+    /// Is a fused multiply-add one instruction? Elsewhere it is a slow library call, and kernels multiply and add.
+    const FMA: bool;
+}
+
+macro_rules! tokens {
+    ($($(#[$meta:meta])* $name:ident, $fma:expr;)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name(());
+
+        $(#[$meta])*
+        impl Simd for $name {
+            const LEVEL: Level = Level::$name;
+            const FMA: bool = $fma;
+        }
+    )*};
+}
+
+tokens! {
+    /// [`Level::Portable`].
+    Portable, false;
+    /// [`Level::Neon`].
+    #[cfg(target_arch = "aarch64")]
+    Neon, true;
+    /// [`Level::Avx2`].
+    #[cfg(target_arch = "x86_64")]
+    Avx2, true;
+    /// [`Level::Avx512`].
+    #[cfg(target_arch = "x86_64")]
+    Avx512, true;
+}
+
+/// Work that is written once and compiled for every level. `run` must be `#[inline(always)]`, and so must all
+/// that it calls in its loops: only what is inlined is compiled with the level's instructions.
+pub trait Kernel {
+    /// What it returns.
+    type Output;
+    /// The work.
+    fn run<S: Simd>(self, simd: S) -> Self::Output;
+}
+
+/// Runs `kernel` at the level of [`level`].
+#[inline]
+pub fn run<K: Kernel>(kernel: K) -> K::Output {
+    match level() {
+        // SAFETY: `level` only answers with levels that are available, here and below.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { at_avx512(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 => unsafe { at_avx2(kernel) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        Level::Neon => unsafe { at_neon(kernel) },
+        _ => kernel.run(Portable(())),
+    }
+}
+
+/// Runs `kernel` at `level`; `None` if this processor lacks it. For tests of every level.
+pub fn run_at<K: Kernel>(level: Level, kernel: K) -> Option<K::Output> {
+    if !level.is_available() {
+        return None;
+    }
+    Some(match level {
+        // SAFETY: the level is available, here and below.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { at_avx512(kernel) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 => unsafe { at_avx2(kernel) },
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        Level::Neon => unsafe { at_neon(kernel) },
+        _ => kernel.run(Portable(())),
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn at_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(Avx512(()))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn at_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(Avx2(()))
+}
+
+#[cfg(target_arch = "aarch64")]
+#[target_feature(enable = "neon")]
+fn at_neon<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(Neon(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Name;
+    impl Kernel for Name {
+        type Output = Level;
+        #[inline(always)]
+        fn run<S: Simd>(self, _: S) -> Level {
+            S::LEVEL
+        }
+    }
+
+    #[test]
+    fn every_available_level_runs_and_the_widest_is_chosen() {
+        for level in Level::ALL {
+            assert_eq!(run_at(level, Name), level.is_available().then_some(level));
+        }
+        assert_eq!(run(Name), level());
+        assert!(level().is_available());
+    }
+}
