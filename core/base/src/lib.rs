@@ -10,6 +10,7 @@ mod error;
 pub mod handles;
 mod hooks;
 pub mod memory;
+mod parallel;
 pub mod plan;
 pub mod random;
 pub mod runtime;

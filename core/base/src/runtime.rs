@@ -1,7 +1,9 @@
 //! The process-wide state: settings, hooks, the cancel flag. Everything here is constant-initialised:
-//! nothing happens at load time, and [`shutdown`] leaves nothing behind.
+//! nothing happens at load time, and [`shutdown`] leaves nothing behind. Parallel loops, which belong to it too,
+//! are in `parallel.rs`.
 
 use crate::hooks::Slot;
+pub use crate::parallel::{ParallelForHook, ShareFn, chunk_length, parallel_chunks, parallel_for, set_parallel_for};
 use crate::{DType, Result, bail, ensure};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
@@ -10,7 +12,6 @@ static DEFAULT_DTYPE: AtomicI32 = AtomicI32::new(DType::F32 as i32);
 static NUM_THREADS: AtomicI64 = AtomicI64::new(0);
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 static LOG: Slot<LogHook> = Slot::new();
-static PARALLEL_FOR: Slot<ParallelForHook> = Slot::new();
 
 /// The dtype of floating-point tensors made without one.
 pub fn default_dtype() -> DType {
@@ -111,66 +112,6 @@ pub fn log(level: LogLevel, text: impl FnOnce() -> String) {
     }
 }
 
-/// One share of a parallel loop, as the embedder's parallel-for calls it.
-pub type ShareFn = unsafe extern "C" fn(body_context: *mut c_void, share: i64);
-
-/// The embedder's parallel loop.
-pub struct ParallelForHook {
-    /// Handed to `run`.
-    pub context: *mut c_void,
-    /// Calls `body(body_context, share)` once for each share in `0..shares`, on any threads, and returns
-    /// when all have ended: 0 for success.
-    pub run: unsafe extern "C" fn(context: *mut c_void, shares: i64, body: ShareFn, body_context: *mut c_void) -> i32,
-}
-
-// SAFETY: the embedder promises, by installing it, that the function may be called from any thread.
-unsafe impl Send for ParallelForHook {}
-// SAFETY: as above.
-unsafe impl Sync for ParallelForHook {}
-
-/// Run loops on the embedder's threads (`None`: on the calling thread).
-pub fn set_parallel_for(hook: Option<ParallelForHook>) {
-    PARALLEL_FOR.set(hook);
-}
-
-/// Run `body(share)` for each share in `0..shares`.
-///
-/// Shares are fixed by the shape of the work, never by the number of threads, so results are equal to the
-/// bit however many run at once. The cancel flag is checked between shares.
-pub fn parallel_for(shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    match PARALLEL_FOR.get().filter(|_| shares > 1 && num_threads() > 1) {
-        None => {
-            for share in 0..shares {
-                check_cancelled()?;
-                body(share);
-            }
-            Ok(())
-        }
-        Some(hook) => run_hooked(hook, shares, body),
-    }
-}
-
-fn run_hooked(hook: &ParallelForHook, shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    struct Job<'a> {
-        body: &'a (dyn Fn(usize) + Sync),
-        panicked: AtomicBool,
-    }
-    unsafe extern "C" fn run_share(job: *mut c_void, share: i64) {
-        // SAFETY: `job` is the Job below, alive until `run` returns; it is only shared.
-        let job = unsafe { &*job.cast::<Job<'_>>() };
-        let call = || (job.body)(share as usize);
-        if !is_cancelled() && std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err() {
-            job.panicked.store(true, Ordering::Relaxed);
-        }
-    }
-    let mut job = Job { body, panicked: AtomicBool::new(false) };
-    // SAFETY: the hook was installed for this call; the job outlives it.
-    let status = unsafe { (hook.run)(hook.context, shares as i64, run_share, (&raw mut job).cast()) };
-    ensure!(!job.panicked.load(Ordering::Relaxed), Internal, "a share of a parallel loop panicked");
-    ensure!(status == 0, Callback, "the parallel-for callback returned {status}");
-    check_cancelled()
-}
-
 /// Back to the state before the first call: settings at their defaults, hooks removed. No other call may
 /// be under way.
 pub fn shutdown() {
@@ -178,6 +119,6 @@ pub fn shutdown() {
     NUM_THREADS.store(0, Ordering::Relaxed);
     CANCELLED.store(false, Ordering::Relaxed);
     LOG.clear();
-    PARALLEL_FOR.clear();
+    crate::parallel::shutdown();
     crate::memory::shutdown();
 }

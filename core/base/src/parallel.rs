@@ -1,0 +1,153 @@
+//! Loops whose iterations may run on several threads: the way there, whoever provides the threads.
+//!
+//! [`parallel_for`] runs the shares of a loop on the embedder's threads if there is a hook, else here;
+//! [`parallel_chunks`] cuts a range into shares first. Kernels call these two and nothing else. The shares are fixed by the
+//! shape of the work, never by the number of threads: a kernel that combines partial results in the order of the shares
+//! gives results that are equal to the bit however many threads there are.
+
+use crate::hooks::Slot;
+use crate::runtime::{check_cancelled, is_cancelled, num_threads};
+use crate::{Result, ensure};
+use std::ffi::c_void;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static PARALLEL_FOR: Slot<ParallelForHook> = Slot::new();
+
+/// One share of a parallel loop, as the embedder's parallel-for calls it.
+pub type ShareFn = unsafe extern "C" fn(body_context: *mut c_void, share: i64);
+
+/// The embedder's parallel loop.
+pub struct ParallelForHook {
+    /// Handed to `run`.
+    pub context: *mut c_void,
+    /// Calls `body(body_context, share)` once for each share in `0..shares`, on any threads, and returns
+    /// when all have ended: 0 for success.
+    pub run: unsafe extern "C" fn(context: *mut c_void, shares: i64, body: ShareFn, body_context: *mut c_void) -> i32,
+}
+
+// SAFETY: the embedder promises, by installing it, that the function may be called from any thread.
+unsafe impl Send for ParallelForHook {}
+// SAFETY: as above.
+unsafe impl Sync for ParallelForHook {}
+
+/// Run loops on the embedder's threads (`None`: on the calling thread).
+pub fn set_parallel_for(hook: Option<ParallelForHook>) {
+    PARALLEL_FOR.set(hook);
+}
+
+/// Run `body(share)` for each share in `0..shares`.
+///
+/// Shares are fixed by the shape of the work, never by the number of threads, so results are equal to the
+/// bit however many run at once. The cancel flag is checked between shares.
+pub fn parallel_for(shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    match PARALLEL_FOR.get().filter(|_| shares > 1 && num_threads() > 1) {
+        None => {
+            for share in 0..shares {
+                check_cancelled()?;
+                body(share);
+            }
+            Ok(())
+        }
+        Some(hook) => run_hooked(hook, shares, body),
+    }
+}
+
+/// Cut `0..len` into chunks of [`chunk_length`] and run `body(chunk)` for each, in any order and on any threads.
+///
+/// A range that is no longer than `grain` is handed to `body` whole, on this thread: choose the grain such that so much
+/// work is worth a second thread (about 16k elements of an addition, 2k of an exponential). An empty range calls nothing.
+#[inline]
+pub fn parallel_chunks(len: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) -> Result<()> {
+    if len <= grain {
+        check_cancelled()?;
+        if len > 0 {
+            body(0..len);
+        }
+        return Ok(());
+    }
+    let length = chunk_length(len, grain);
+    parallel_for(len.div_ceil(length), &|chunk| {
+        let start = chunk * length;
+        body(start..len.min(start + length));
+    })
+}
+
+/// Length of the chunks that [`parallel_chunks`] makes of `len`; only the last one may be shorter. At most `grain` (or 1),
+/// and a function of these two alone: chunk `i` starts at `i * chunk_length(len, grain)`.
+pub fn chunk_length(len: usize, grain: usize) -> usize {
+    let grain = grain.max(1);
+    // All about equally long, so that no thread is left with a short rest; a long chunk ends on a cache line.
+    let even = len.div_ceil(len.div_ceil(grain).max(1)).max(1);
+    if even < 1024 { even } else { even.next_multiple_of(64).min(grain) }
+}
+
+fn run_hooked(hook: &ParallelForHook, shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    struct Job<'a> {
+        body: &'a (dyn Fn(usize) + Sync),
+        panicked: AtomicBool,
+    }
+    unsafe extern "C" fn run_share(job: *mut c_void, share: i64) {
+        // SAFETY: `job` is the Job below, alive until `run` returns; it is only shared.
+        let job = unsafe { &*job.cast::<Job<'_>>() };
+        let call = || (job.body)(share as usize);
+        if !is_cancelled() && std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err() {
+            job.panicked.store(true, Ordering::Relaxed);
+        }
+    }
+    let mut job = Job { body, panicked: AtomicBool::new(false) };
+    // SAFETY: the hook was installed for this call; the job outlives it.
+    let status = unsafe { (hook.run)(hook.context, shares as i64, run_share, (&raw mut job).cast()) };
+    ensure!(!job.panicked.load(Ordering::Relaxed), Internal, "a share of a parallel loop panicked");
+    ensure!(status == 0, Callback, "the parallel-for callback returned {status}");
+    check_cancelled()
+}
+
+/// Forget the hook.
+pub(crate) fn shutdown() {
+    PARALLEL_FOR.clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    fn chunks(len: usize, grain: usize) -> Vec<Range<usize>> {
+        let seen = Mutex::new(Vec::new());
+        parallel_chunks(len, grain, &|chunk| seen.lock().unwrap().push(chunk)).unwrap();
+        let mut seen = seen.into_inner().unwrap();
+        seen.sort_by_key(|chunk| chunk.start);
+        seen
+    }
+
+    #[test]
+    fn chunks_cover_each_index_once_and_none_is_longer_than_the_grain() {
+        for (len, grain) in [(1, 0), (2, 1), (5, 2), (100, 7), (5000, 1030), (5000, 4999), (100_000, 16384), (65, 64)] {
+            let chunks = chunks(len, grain);
+            assert!(chunks.len() > 1 || len == 1, "{len} {grain}");
+            let mut next = 0;
+            for chunk in &chunks {
+                assert_eq!(chunk.start, next, "{len} {grain}");
+                assert!(!chunk.is_empty() && chunk.len() <= grain.max(1), "{len} {grain}");
+                next = chunk.end;
+            }
+            assert_eq!(next, len);
+            assert!(chunks.iter().enumerate().all(|(index, chunk)| chunk.start == index * chunk_length(len, grain)));
+        }
+    }
+
+    #[test]
+    fn a_short_range_is_one_call_and_an_empty_one_none() {
+        assert!(matches!(chunks(64, 64)[..], [Range { start: 0, end: 64 }]));
+        assert_eq!(chunks(0, 64), []);
+        assert_eq!(chunks(0, 0), []);
+        assert_eq!(chunk_length(0, 0), 1);
+    }
+
+    #[test]
+    fn chunks_are_about_equally_long() {
+        let lengths: Vec<usize> = chunks(20_000, 16384).into_iter().map(|chunk| chunk.len()).collect();
+        assert_eq!(lengths, [10_048, 9_952]);
+    }
+}
