@@ -102,7 +102,9 @@ pub(crate) fn f16_to_f32(half: f16) -> f32 {
     let (sign, rest) = ((bits & 0x8000) << 16, bits & 0x7fff);
     // 2^112: the difference of the exponents' biases.
     let moved = (f32::from_bits(rest << 13) * f32::from_bits(0x7780_0000)).to_bits();
-    let special = if rest >= 0x7c00 { 0x7f80_0000 } else { 0 };
+    // NaN is quiet, as the processor's conversion makes it.
+    let special = if rest > 0x7c00 { 0x7fc0_0000 } else { 0x7f80_0000 };
+    let special = if rest >= 0x7c00 { special } else { 0 };
     f32::from_bits(sign | moved | special)
 }
 

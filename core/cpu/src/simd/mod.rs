@@ -4,7 +4,28 @@
 //! calls the one that this processor has. What `run` inlines is compiled with the level's instructions, so plain
 //! loops become vector code of that width too. The environment variable `RUSHLIGHT_SIMD` (`portable`, `avx2`,
 //! `avx512`, `neon`) forces a lower level.
+//!
+//! Vectors come from the token: `S::F32` and `S::F64` are a [`FloatVector`] each, of as many lanes as the level has.
+//! [`Float`] makes one kernel out of four dtypes, `OneLane<S>` is the same level one lane at a time, and
+//! `crate::math` has the elementary functions. `vector.rs` declares, and says what is the same for all levels; a file for
+//! each level implements.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod float;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+pub use float::Float;
+pub use vector::{FloatVector, HalfVector, IntVector, MAX_LANES, Mask};
+
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set that kernels are compiled for; a later one is wider.
@@ -89,40 +110,81 @@ fn choose() -> Level {
     level
 }
 
-/// Proof that the instructions of a level are there: a kernel is handed one, and cannot make one.
-pub trait Simd: Copy + Send + Sync + 'static {
+/// Proof that the instructions of a level are there: a kernel is handed one, and can neither make nor name one. So the
+/// vectors, whose functions are safe, exist only where their instructions do.
+pub trait Simd: Copy + Send + Sync + 'static + sealed::Sealed {
     /// The level it stands for.
     const LEVEL: Level;
     /// Is a fused multiply-add one instruction? Elsewhere it is a slow library call, and kernels multiply and add.
     const FMA: bool;
+    /// A vector of `f32`.
+    type F32: HalfVector<Int: IntVector<Scalar = i32>>;
+    /// A vector of `f64`; it may have other than half as many lanes.
+    type F64: FloatVector<Scalar = f64, Int: IntVector<Scalar = i64>>;
+
+    /// Orders what [`FloatVector::stream`] wrote before all that follows.
+    #[inline(always)]
+    fn stream_fence(self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has SSE.
+        unsafe {
+            std::arch::x86_64::_mm_sfence()
+        }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
 }
 
 macro_rules! tokens {
-    ($($(#[$meta:meta])* $name:ident, $fma:expr;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident, fma $fma:expr, $float:ty, $double:ty;)*) => {$(
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name(());
+        #[derive(Clone, Copy)]
+        struct $name(());
+
+        $(#[$meta])*
+        impl sealed::Sealed for $name {}
 
         $(#[$meta])*
         impl Simd for $name {
             const LEVEL: Level = Level::$name;
             const FMA: bool = $fma;
+            type F32 = $float;
+            type F64 = $double;
         }
     )*};
 }
 
 tokens! {
-    /// [`Level::Portable`].
-    Portable, false;
-    /// [`Level::Neon`].
+    Portable, fma false, portable::Lanes<f32, 4, Portable>, portable::Lanes<f64, 2, Portable>;
     #[cfg(target_arch = "aarch64")]
-    Neon, true;
-    /// [`Level::Avx2`].
+    Neon, fma true, neon::F32, neon::F64;
     #[cfg(target_arch = "x86_64")]
-    Avx2, true;
-    /// [`Level::Avx512`].
+    Avx2, fma true, avx2::F32, avx2::F64;
     #[cfg(target_arch = "x86_64")]
-    Avx512, true;
+    Avx512, fma true, avx512::F32, avx512::F64;
+}
+
+/// Level `S`, one lane at a time: for tails and scattered elements. A lane gives the same bits as in a vector of `S`.
+#[derive(Clone, Copy)]
+pub struct OneLane<S>(PhantomData<S>);
+
+impl<S: Simd> OneLane<S> {
+    /// The token that a kernel of single lanes is handed.
+    #[inline(always)]
+    pub fn of(_: S) -> Self {
+        OneLane(PhantomData)
+    }
+}
+
+impl<S: Simd> sealed::Sealed for OneLane<S> {}
+
+impl<S: Simd> Simd for OneLane<S> {
+    const LEVEL: Level = S::LEVEL;
+    const FMA: bool = S::FMA;
+    type F32 = portable::Lanes<f32, 1, S>;
+    type F64 = portable::Lanes<f64, 1, S>;
 }
 
 /// Work that is written once and compiled for every level. `run` must be `#[inline(always)]`, and so must all
@@ -186,27 +248,4 @@ fn at_avx2<K: Kernel>(kernel: K) -> K::Output {
 #[target_feature(enable = "neon")]
 fn at_neon<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Neon(()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Name;
-    impl Kernel for Name {
-        type Output = Level;
-        #[inline(always)]
-        fn run<S: Simd>(self, _: S) -> Level {
-            S::LEVEL
-        }
-    }
-
-    #[test]
-    fn every_available_level_runs_and_the_widest_is_chosen() {
-        for level in Level::ALL {
-            assert_eq!(run_at(level, Name), level.is_available().then_some(level));
-        }
-        assert_eq!(run(Name), level());
-        assert!(level().is_available());
-    }
 }

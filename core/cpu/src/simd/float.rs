@@ -1,0 +1,150 @@
+//! Floating-point elements in memory, and the vectors that kernels compute in: `f32` and `f64` in themselves,
+//! halves in `f32`. A kernel over [`Float`] serves all four dtypes.
+
+use super::Simd;
+use super::vector::{FloatVector, HalfVector, MAX_LANES};
+use crate::number::Number;
+use rushlight_base::{bf16, f16};
+
+/// An element of a float dtype; `Number::Wide` is what it computes in.
+pub trait Float: Number {
+    /// The vectors that it is loaded into.
+    type Vector<S: Simd>: FloatVector<Scalar = Self::Wide>;
+
+    /// Reads a vector without regard to the vector's alignment.
+    ///
+    /// # Safety
+    /// `LANES` elements at `source` can be read.
+    unsafe fn load<S: Simd>(source: *const Self) -> Self::Vector<S>;
+
+    /// Writes a vector, rounded to the element.
+    ///
+    /// # Safety
+    /// `LANES` elements at `target` can be written.
+    unsafe fn store<S: Simd>(vector: Self::Vector<S>, target: *mut Self);
+
+    /// Reads `count` elements; the other lanes are zero.
+    ///
+    /// # Safety
+    /// `count` elements at `source` can be read, and `count <= LANES`.
+    unsafe fn load_partial<S: Simd>(source: *const Self, count: usize) -> Self::Vector<S>;
+
+    /// Writes the first `count` lanes, rounded to the element.
+    ///
+    /// # Safety
+    /// `count` elements at `target` can be written, and `count <= LANES`.
+    unsafe fn store_partial<S: Simd>(vector: Self::Vector<S>, target: *mut Self, count: usize);
+
+    /// Reads `count` elements that lie `stride` bytes apart; the other lanes are zero.
+    ///
+    /// # Safety
+    /// They can be read and are aligned as the element is, and `count <= LANES`.
+    #[inline(always)]
+    unsafe fn load_strided<S: Simd>(source: *const Self, stride: isize, count: usize) -> Self::Vector<S> {
+        let mut buffer = [0u64; MAX_LANES];
+        let buffer = buffer.as_mut_ptr().cast::<Self>();
+        // SAFETY: the caller's promise; no vector is larger than the buffer, and zeros are elements.
+        unsafe {
+            for lane in 0..count {
+                *buffer.add(lane) = *source.byte_offset(lane as isize * stride);
+            }
+            Self::load::<S>(buffer)
+        }
+    }
+
+    /// Writes the first `count` lanes `stride` bytes apart.
+    ///
+    /// # Safety
+    /// They can be written and are aligned as the element is, and `count <= LANES`.
+    #[inline(always)]
+    unsafe fn store_strided<S: Simd>(vector: Self::Vector<S>, target: *mut Self, stride: isize, count: usize) {
+        let mut buffer = [0u64; MAX_LANES];
+        let buffer = buffer.as_mut_ptr().cast::<Self>();
+        // SAFETY: the caller's promise; no vector is larger than the buffer.
+        unsafe {
+            Self::store::<S>(vector, buffer);
+            for lane in 0..count {
+                *target.byte_offset(lane as isize * stride) = *buffer.add(lane);
+            }
+        }
+    }
+}
+
+macro_rules! own_vectors {
+    ($($type:ident: $vector:ident),*) => {$(
+        impl Float for $type {
+            type Vector<S: Simd> = S::$vector;
+
+            #[inline(always)]
+            unsafe fn load<S: Simd>(source: *const $type) -> S::$vector {
+                // SAFETY: the caller's promise.
+                unsafe { S::$vector::load(source) }
+            }
+
+            #[inline(always)]
+            unsafe fn store<S: Simd>(vector: S::$vector, target: *mut $type) {
+                // SAFETY: the caller's promise.
+                unsafe { vector.store(target) }
+            }
+
+            #[inline(always)]
+            unsafe fn load_partial<S: Simd>(source: *const $type, count: usize) -> S::$vector {
+                // SAFETY: the caller's promise.
+                unsafe { S::$vector::load_partial(source, count) }
+            }
+
+            #[inline(always)]
+            unsafe fn store_partial<S: Simd>(vector: S::$vector, target: *mut $type, count: usize) {
+                // SAFETY: the caller's promise.
+                unsafe { vector.store_partial(target, count) }
+            }
+        }
+    )*};
+}
+
+own_vectors!(f32: F32, f64: F64);
+
+macro_rules! halves {
+    ($($type:ident: $load:ident, $store:ident;)*) => {$(
+        impl Float for $type {
+            type Vector<S: Simd> = S::F32;
+
+            #[inline(always)]
+            unsafe fn load<S: Simd>(source: *const $type) -> S::F32 {
+                // SAFETY: the caller's promise.
+                unsafe { S::F32::$load(source) }
+            }
+
+            #[inline(always)]
+            unsafe fn store<S: Simd>(vector: S::F32, target: *mut $type) {
+                // SAFETY: the caller's promise.
+                unsafe { vector.$store(target) }
+            }
+
+            #[inline(always)]
+            unsafe fn load_partial<S: Simd>(source: *const $type, count: usize) -> S::F32 {
+                let mut buffer = [$type::ZERO; MAX_LANES];
+                // SAFETY: the caller's promise, and no vector is larger than the buffer.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(source, buffer.as_mut_ptr(), count);
+                    S::F32::$load(buffer.as_ptr())
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn store_partial<S: Simd>(vector: S::F32, target: *mut $type, count: usize) {
+                let mut buffer = [$type::ZERO; MAX_LANES];
+                // SAFETY: the caller's promise, and no vector is larger than the buffer.
+                unsafe {
+                    vector.$store(buffer.as_mut_ptr());
+                    std::ptr::copy_nonoverlapping(buffer.as_ptr(), target, count);
+                }
+            }
+        }
+    )*};
+}
+
+halves! {
+    f16: load_f16, store_f16;
+    bf16: load_bf16, store_bf16;
+}
