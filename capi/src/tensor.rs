@@ -346,7 +346,7 @@ pub(crate) unsafe fn over_memory(
     // SAFETY: as this function's own contract; all elements lie inside of `bytes`.
     let storage = unsafe { Storage::foreign(data, bytes, free)? };
     let geometry = Geometry { sizes: DimVec::from_slice(sizes), strides, offset: 0 };
-    Ok(Tensor::from_dense(Dense { storage, geometry, dtype, device: Device::CPU, wrapped: false }))
+    Ok(Tensor::from_dense(Dense::new(storage, geometry, dtype, Device::CPU)))
 }
 
 /// A tensor with a copy of `nbytes` bytes of row-major elements, which must be exactly what `sizes` and `dtype`

@@ -18,7 +18,7 @@ enum Argument {
 impl Call {
     pub(crate) fn new(arguments: &[Value]) -> Result<Call> {
         let arguments = arguments.iter().map(|value| match value {
-            Value::Tensor(tensor) => tensor.dense().map(Argument::Tensor),
+            Value::Tensor(tensor) => Ok(Argument::Tensor(tensor.dense()?.clone())),
             other => Ok(Argument::Other(other.clone())),
         });
         Ok(Call { arguments: arguments.collect::<Result<_>>()?, results: Vec::new() })

@@ -112,7 +112,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
 fn on_host(tensor: &Tensor) -> Result<Dense> {
     let dense = tensor.dense()?;
     ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
-    Ok(dense)
+    Ok(dense.clone())
 }
 
 /// `NativeCore.fromBuffer`
@@ -153,7 +153,7 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_fromBuffer<'l>(
         }?;
         let strides = contiguous_strides(&sizes);
         let geometry = Geometry { sizes: sizes.as_slice().into(), strides, offset: 0 };
-        let dense = Dense { storage, geometry, dtype, device: Device::CPU, wrapped: false };
+        let dense = Dense::new(storage, geometry, dtype, Device::CPU);
         Ok(frame.give(Tensor::from_dense(dense)))
     })
 }

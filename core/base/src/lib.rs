@@ -26,4 +26,4 @@ pub use num_complex::Complex;
 pub use scalar::Scalar;
 pub use shape::{DimVec, contiguous_strides, copy_dims, format_sizes, numel, same_sizes, wrap_dim};
 pub use smallvec::{SmallVec, smallvec};
-pub use storage::Storage;
+pub use storage::{Home, Storage};

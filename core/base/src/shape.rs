@@ -40,6 +40,9 @@ fn impossible_shape(sizes: &[i64], size: i64) -> Result<i64> {
 /// Row-major strides; a size of 0 counts as 1, as in PyTorch.
 #[inline]
 pub fn contiguous_strides(sizes: &[i64]) -> DimVec {
+    if let [_] = sizes {
+        return DimVec::from_buf_and_len([1; 6], 1);
+    }
     // Filled in place: the loop of `from_elem` costs more than the strides themselves.
     let mut strides = match sizes.len() {
         rank @ 0..=6 => DimVec::from_buf_and_len([1; 6], rank),

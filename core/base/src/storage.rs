@@ -4,15 +4,16 @@ use crate::memory::{self, Block};
 use crate::{Device, Result};
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// A reference-counted block of bytes. Views share it.
 pub struct Storage(NonNull<Inner>);
 
-/// The header of a storage. Our own memory follows right behind it, in the same block: one allocation per tensor
-/// less, which small operators notice.
+/// The header of a storage. Our own memory follows right behind it, in the same block, and between the two there may
+/// be room for a resident (the tensor that the bytes were allocated for): small operators notice every allocation.
 struct Inner {
-    users: AtomicUsize,
+    /// References to the bytes, and [`RESIDENT`] while there is one. The block is freed at 0.
+    users: AtomicU64,
     version: AtomicU32,
     device: Device,
     data: *mut u8,
@@ -48,8 +49,23 @@ impl Drop for Foreign {
     }
 }
 
-/// Bytes from the start of the header's block to the data behind it: keeps the data aligned.
-const HEADER: usize = size_of::<Inner>().next_multiple_of(memory::ALIGNMENT);
+/// What a resident adds to the count of users.
+const RESIDENT: u64 = 1 << 32;
+
+/// Bytes from the start of the header's block to the data behind it, with room for a resident of `room` bytes: keeps
+/// the data aligned.
+const fn data_offset(room: usize) -> usize {
+    (size_of::<Inner>() + room).next_multiple_of(memory::ALIGNMENT)
+}
+
+/// The block that a resident lives in. It stays until both the resident and the bytes have no users left.
+#[derive(Clone, Copy)]
+pub struct Home(NonNull<Inner>);
+
+// SAFETY: as for `Storage`: the header may be used from any thread.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
 
 // SAFETY: the pointer to the bytes is only handed out; kernels that write through it follow the rules of the
 // tensors that share the storage (racing writes may give wrong values, never freed memory). Count and version are
@@ -71,7 +87,8 @@ impl Clone for Storage {
 impl Drop for Storage {
     #[inline]
     fn drop(&mut self) {
-        if self.inner().users.fetch_sub(1, Ordering::Release) == 1 {
+        // A count of 1 is this reference: nobody else can add one, so there is no need to count down.
+        if self.inner().users.load(Ordering::Acquire) == 1 || self.inner().users.fetch_sub(1, Ordering::Release) == 1 {
             // Everything that other users did with the bytes happened before they are freed.
             fence(Ordering::Acquire);
             // SAFETY: this was the last reference.
@@ -88,9 +105,29 @@ impl Storage {
             let block = memory::allocate(bytes)?;
             return Storage::new(block.start(), bytes, Device::CPU, Owner::Allocator(block));
         }
-        let block = memory::allocate_behind(HEADER, bytes)?;
-        let data = block.start().wrapping_add(HEADER);
+        let block = memory::allocate_behind(data_offset(0), bytes)?;
+        let data = block.start().wrapping_add(data_offset(0));
         Ok(Storage::in_block(block, data, bytes, Device::CPU, Owner::Header))
+    }
+
+    /// As [`Storage::allocate`], with room for a `T` in the same block: where to put it, and the home that it must
+    /// leave at its end. `None` where the bytes do not come in a block of ours.
+    #[inline]
+    pub fn allocate_with_room<T>(bytes: usize) -> Result<Option<(Storage, Home, NonNull<T>)>> {
+        const { assert!(align_of::<T>() <= align_of::<Inner>()) }
+        if memory::is_hooked() {
+            return Ok(None);
+        }
+        let offset = data_offset(size_of::<T>());
+        let block = memory::allocate_behind(offset, bytes)?;
+        let data = block.start().wrapping_add(offset);
+        let mut storage = Storage::in_block(block, data, bytes, Device::CPU, Owner::Header);
+        // SAFETY: the storage was just made, and nobody else has it.
+        *unsafe { storage.0.as_mut() }.users.get_mut() += RESIDENT;
+        // SAFETY: the block has room for a T behind the header, which keeps it aligned.
+        let room = unsafe { storage.0.add(1).cast::<T>() };
+        let home = Home(storage.0);
+        Ok(Some((storage, home, room)))
     }
 
     /// A storage that has a size but no data, for the meta device.
@@ -113,13 +150,13 @@ impl Storage {
     }
 
     fn new(data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Result<Storage> {
-        Ok(Storage::in_block(memory::allocate_behind(HEADER, 0)?, data, bytes, device, owner))
+        Ok(Storage::in_block(memory::allocate_behind(data_offset(0), 0)?, data, bytes, device, owner))
     }
 
     #[inline]
     fn in_block(block: Block, data: *mut u8, bytes: usize, device: Device, owner: Owner) -> Storage {
         let header = block.start().cast::<Inner>();
-        let (users, version) = (AtomicUsize::new(1), AtomicU32::new(0));
+        let (users, version) = (AtomicU64::new(1), AtomicU32::new(0));
         // SAFETY: the block is aligned and has room for the header at its start; nobody else has it.
         unsafe {
             header.write(Inner { users, version, device, data, bytes, _owner: owner, _block: block });
@@ -181,7 +218,33 @@ impl Storage {
 
     /// How many tensors (and snapshots) share the bytes.
     pub fn use_count(&self) -> usize {
-        self.inner().users.load(Ordering::Relaxed)
+        (self.inner().users.load(Ordering::Relaxed) % RESIDENT) as usize
+    }
+}
+
+impl Home {
+    /// The resident's end: gives up the room, and `storage`, if the resident still used one.
+    ///
+    /// # Safety
+    /// The resident was dropped, and neither it nor the home is used again.
+    #[inline]
+    pub unsafe fn leave(self, storage: Option<Storage>) {
+        if let Some(storage) = storage {
+            if storage.0 == self.0 && storage.inner().users.load(Ordering::Acquire) == RESIDENT + 1 {
+                // Both references are given up here, and nobody else can add one.
+                std::mem::forget(storage);
+                // SAFETY: these were the last references.
+                unsafe { Storage::free(self.0) };
+                return;
+            }
+            drop(storage);
+        }
+        // SAFETY: the resident's share keeps the header alive until here.
+        if unsafe { self.0.as_ref() }.users.fetch_sub(RESIDENT, Ordering::Release) == RESIDENT {
+            fence(Ordering::Acquire);
+            // SAFETY: this was the last reference.
+            unsafe { Storage::free(self.0) };
+        }
     }
 }
 
@@ -189,6 +252,7 @@ impl Storage {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn memory_is_aligned_even_for_odd_sizes() {
@@ -202,6 +266,30 @@ mod tests {
     fn an_impossible_size_is_an_error() {
         let error = Storage::allocate(usize::MAX - 8).err().unwrap();
         assert_eq!(error.kind(), crate::ErrorKind::OutOfMemory);
+    }
+
+    #[test]
+    fn the_block_stays_until_both_the_resident_and_the_bytes_are_given_up() {
+        let make = || Storage::allocate_with_room::<[u64; 5]>(24).unwrap().unwrap();
+        let (storage, home, room) = make();
+        let view = storage.clone();
+        assert_eq!((storage.use_count(), storage.data() as usize % memory::ALIGNMENT), (2, 0));
+        // SAFETY: the room is for this type; the home is left once, and the view keeps its bytes.
+        unsafe {
+            room.write([7; 5]);
+            home.leave(Some(storage));
+            view.data().write_bytes(1, 24);
+        }
+        drop(view);
+        let (first, home, room) = make();
+        let (other, other_home, _) = make();
+        drop(first);
+        // SAFETY: the resident still has its room, and leaves with another storage.
+        unsafe {
+            room.write([7; 5]);
+            home.leave(Some(other));
+            other_home.leave(None);
+        }
     }
 
     #[test]

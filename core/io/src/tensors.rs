@@ -7,7 +7,7 @@ use rushlight_tensor::{Dense, Geometry, Tensor};
 impl Entry {
     /// The entry `name` that holds `tensor`. A tensor without data cannot be saved.
     pub fn from_tensor(name: String, tensor: &Tensor) -> Result<Entry> {
-        let dense = tensor.dense()?;
+        let dense = tensor.dense()?.clone();
         ensure!(!dense.is_meta(), NotImplemented, "entry '{name}' is on the meta device: it has no data to save");
         let offset = usize::try_from(dense.geometry.offset);
         let offset = offset.map_err(|_| err!(Internal, "entry '{name}' has a negative offset"))?;
@@ -34,7 +34,7 @@ impl Entry {
         );
         let geometry = Geometry { sizes: self.sizes, strides: self.strides, offset: self.offset as i64 };
         let (storage, dtype) = (self.storage, self.dtype);
-        let tensor = Tensor::from_dense(Dense { storage, geometry, dtype, device: Device::CPU, wrapped: false });
+        let tensor = Tensor::from_dense(Dense::new(storage, geometry, dtype, Device::CPU));
         if self.requires_grad {
             tensor.set_requires_grad(true)?;
         }

@@ -132,9 +132,18 @@ pub struct Dense {
     pub device: Device,
     /// Is this a number in a tensor's clothes (see `KeySet::WRAPPED`)?
     pub wrapped: bool,
+    /// Is the geometry row-major without gaps? Known from the start, because every call asks.
+    contiguous: bool,
 }
 
 impl Dense {
+    /// A dense tensor: `storage` seen through `geometry`, which must stay within it.
+    #[inline]
+    pub fn new(storage: Storage, geometry: Geometry, dtype: DType, device: Device) -> Dense {
+        let contiguous = geometry.is_contiguous();
+        Dense { storage, geometry, dtype, device, wrapped: false, contiguous }
+    }
+
     /// Extent of each dimension.
     #[inline]
     pub fn sizes(&self) -> &[i64] {
@@ -162,7 +171,7 @@ impl Dense {
     /// Row-major without gaps?
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        self.geometry.is_contiguous()
+        self.contiguous
     }
 
     /// Has shape and dtype, but no data?
@@ -177,9 +186,9 @@ impl Dense {
         self.storage.data().wrapping_offset(self.geometry.offset as isize * self.dtype.size() as isize)
     }
 
-    /// The same bytes seen through another geometry.
+    /// The same bytes seen through another geometry. A view of a number is a tensor like others.
     pub fn with_geometry(&self, geometry: Geometry) -> Dense {
-        Dense { storage: self.storage.clone(), geometry, ..*self }
+        Dense::new(self.storage.clone(), geometry, self.dtype, self.device)
     }
 
     /// Is every element at an address of its own? (`expand` makes tensors where this is not so.)
@@ -242,7 +251,7 @@ fn reach(sizes: &[i64], strides: &[i64]) -> Result<i64> {
     if numel(sizes)? == 0 {
         return Ok(0);
     }
-    let overflow = || err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes));
+    let overflow = || too_large(sizes);
     sizes.iter().zip(strides).try_fold(1i64, |reach, (&size, &stride)| {
         (size - 1).checked_mul(stride).and_then(|step| reach.checked_add(step)).ok_or_else(overflow)
     })
@@ -273,24 +282,42 @@ impl Spec {
         self
     }
 
-    /// Memory for the output, not initialised. Inlined always: the result is large, and is built where it stays.
-    #[inline(always)]
+    /// Memory for an intermediate result, not initialised. What an operator returns is made by `Spec::make`.
     pub fn allocate(self) -> Result<Dense> {
+        let storage = self.storage(self.bytes()?)?;
+        Ok(self.over(storage))
+    }
+
+    /// How many bytes the elements take.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> Result<usize> {
         let elements = match &self.strides {
             None => numel(&self.sizes)?,
             Some(strides) => reach(&self.sizes, strides)?,
         };
-        let bytes = (elements as usize).checked_mul(self.dtype.size()).ok_or_else(|| {
-            err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(&self.sizes))
-        })?;
-        let storage = match self.device.kind {
-            DeviceType::Cpu => Storage::allocate(bytes)?,
-            DeviceType::Meta => Storage::meta(bytes)?,
-            DeviceType::Cuda => return Err(no_cuda_memory(self.device)),
-        };
-        let strides = self.strides.unwrap_or_else(|| contiguous_strides(&self.sizes));
-        let geometry = Geometry { sizes: self.sizes, strides, offset: 0 };
-        Ok(Dense { storage, geometry, dtype: self.dtype, device: self.device, wrapped: false })
+        (elements as usize).checked_mul(self.dtype.size()).ok_or_else(|| too_large(&self.sizes))
+    }
+
+    pub(crate) fn storage(&self, bytes: usize) -> Result<Storage> {
+        match self.device.kind {
+            DeviceType::Cpu => Storage::allocate(bytes),
+            DeviceType::Meta => Storage::meta(bytes),
+            DeviceType::Cuda => Err(no_cuda_memory(self.device)),
+        }
+    }
+
+    /// The body of this output over `storage`, which has room for it.
+    #[inline(always)]
+    pub(crate) fn over(self, storage: Storage) -> Dense {
+        let Spec { sizes, strides, dtype, device } = self;
+        match strides {
+            None => {
+                let strides = contiguous_strides(&sizes);
+                let geometry = Geometry { sizes, strides, offset: 0 };
+                Dense { storage, geometry, dtype, device, wrapped: false, contiguous: true }
+            }
+            Some(strides) => Dense::new(storage, Geometry { sizes, strides, offset: 0 }, dtype, device),
+        }
     }
 
     /// May this result be stored as `dtype`?
@@ -304,6 +331,11 @@ impl Spec {
         );
         Ok(())
     }
+}
+
+#[cold]
+fn too_large(sizes: &[i64]) -> rushlight_base::Error {
+    err!(Runtime, "Storage size calculation overflowed with sizes={}", format_sizes(sizes))
 }
 
 /// Why there is no memory on a CUDA device: no device, or a build without the CUDA column.

@@ -3,6 +3,8 @@
 //! A call ORs the keys of its tensor arguments with what the thread includes, takes away what the thread
 //! excludes, and looks at one word. With no layer bit left it goes straight to the typed kernel.
 
+use crate::dense::Dense;
+use rushlight_base::DeviceType;
 use std::cell::Cell;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 
@@ -38,6 +40,17 @@ impl KeySet {
     pub const BOXED: KeySet = KeySet(KeySet::RECORD.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0);
+
+    /// The facts that follow from a tensor's body.
+    #[inline(always)]
+    pub(crate) fn of(dense: &Dense) -> KeySet {
+        let place = match dense.device.kind {
+            DeviceType::Cpu => KeySet::EMPTY,
+            DeviceType::Meta => KeySet::META,
+            DeviceType::Cuda => KeySet::CUDA,
+        };
+        if dense.wrapped { place | KeySet::WRAPPED } else { place }
+    }
 
     /// Is any key of `other` in this set?
     #[inline]

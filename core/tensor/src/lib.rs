@@ -5,21 +5,24 @@
 //! `rushlight-cpu`; nothing here knows of C.
 
 pub mod autograd;
+mod body;
 pub mod dense;
 pub mod dispatch;
 mod generator;
 mod keys;
+mod once;
 pub mod ops;
 mod options;
-mod spin;
+mod refcount;
 mod tensor;
 
+pub use body::Pinned;
 pub use dense::{Dense, Geometry, Spec};
 pub use dispatch::{Op, Value, Values};
 pub use generator::{Generator, manual_seed};
 pub use keys::{KeyGuard, KeySet};
 pub use options::Options;
-pub use tensor::{Tensor, TensorImpl, WeakTensor};
+pub use refcount::{Fresh, Tensor, TensorImpl, WeakTensor};
 
 /// Back to the state before the first call: default generator, run-time operators, settings and hooks. No other
 /// call may be under way.

@@ -1,58 +1,24 @@
 //! The tensor: one concrete, reference-counted, thread-safe type.
 //!
-//! A tensor is a pointer to a key word, a body (behind a lock, since in-place view operators and `set_data`
-//! may change it) and, only when needed, a box with autograd metadata. Operators take one [`Dense`] snapshot
-//! of it and never look back.
+//! A tensor is a pointer (`refcount.rs`) to a key word, a body (`body.rs`: replaceable, since in-place view operators
+//! and `set_data` change it) and, only when needed, a box with autograd metadata. Operators pin the body for the time of
+//! a call, and see nothing else of the tensor.
 
 use crate::autograd::AutogradMeta;
+use crate::body::Pinned;
 use crate::dense::{Dense, Geometry, Spec};
 use crate::keys::KeySet;
 use crate::options::Options;
-use crate::spin::{SpinGuard, SpinLock};
+pub use crate::refcount::{Tensor, TensorImpl};
 use rushlight_base::{
-    DType, Device, DeviceType, DimVec, Element, MemoryFormat, Result, Scalar, Storage, copy_dims, ensure, format_sizes,
-    numel,
+    DType, Device, DimVec, Element, MemoryFormat, Result, Scalar, Storage, copy_dims, ensure, format_sizes, numel,
 };
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
-
-/// A reference to a tensor. Clones refer to the same tensor.
-#[derive(Clone)]
-#[repr(transparent)]
-pub struct Tensor(Arc<TensorImpl>);
-
-/// What a tensor is. Opaque outside of this crate: the C handle `rlt_tensor` points to it.
-pub struct TensorImpl {
-    keys: AtomicU64,
-    body: SpinLock<Dense>,
-    /// The tensor's own version counter, where it does not share its storage's (after `set_data`).
-    version: OnceLock<Arc<AtomicU32>>,
-    autograd: OnceLock<Box<AutogradMeta>>,
-}
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 impl Tensor {
-    /// A tensor over a body.
-    #[inline]
-    pub fn from_dense(dense: Dense) -> Tensor {
-        let keys = AtomicU64::new(keys_of(&dense).bits());
-        let tensor = Arc::<TensorImpl>::new_uninit();
-        let room = Arc::as_ptr(&tensor).cast_mut().cast::<TensorImpl>();
-        // Written where it stays: a value of this size would be built on the stack and copied.
-        // SAFETY: the room was just allocated for this type, nobody else has it, and it is written before it counts
-        // as initialised.
-        unsafe {
-            room.write(TensorImpl {
-                keys,
-                body: SpinLock::new(dense),
-                version: OnceLock::new(),
-                autograd: OnceLock::new(),
-            });
-            Tensor(tensor.assume_init())
-        }
-    }
-
     /// A tensor on the host with a copy of `values`, row-major.
     pub fn from_slice<T: Element>(values: &[T], sizes: &[i64]) -> Result<Tensor> {
         let elements = numel(sizes)?;
@@ -63,10 +29,10 @@ impl Tensor {
             format_sizes(sizes),
             values.len()
         );
-        let dense = Spec::new(sizes, T::DTYPE, Device::CPU).allocate()?;
+        let result = Spec::new(sizes, T::DTYPE, Device::CPU).make()?;
         // SAFETY: the storage was just allocated for `elements` elements of T, and nobody else has it.
-        unsafe { dense.ptr().cast::<T>().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
-        Ok(Tensor::from_dense(dense))
+        unsafe { result.ptr().cast::<T>().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+        Ok(result.into_tensor())
     }
 
     /// The elements in row-major order. `T` must be the tensor's dtype.
@@ -94,9 +60,9 @@ impl Tensor {
     /// that writing through either is noticed by the other (`detach`).
     pub fn alias(&self) -> Tensor {
         let alias = Tensor::from_dense(self.read().clone());
-        if let Some(version) = self.0.version.get() {
+        if let Some(version) = self.imp().version.get() {
             // The cell is new and empty.
-            let _ = alias.0.version.set(version.clone());
+            let _ = alias.imp().version.set(version.clone());
         }
         alias
     }
@@ -104,16 +70,16 @@ impl Tensor {
     /// As `alias`, but writes are not noticed: `Tensor.data` of PyTorch.
     pub fn untracked_alias(&self) -> Tensor {
         let alias = Tensor::from_dense(self.read().clone());
-        let _ = alias.0.version.set(Arc::new(AtomicU32::new(0)));
+        let _ = alias.imp().version.set(Arc::new(AtomicU32::new(0)));
         alias
     }
 
     /// A view: another geometry over the same bytes, with the same version counter and no history yet.
     #[inline]
     pub fn view_of(&self, dense: &Dense, geometry: Geometry) -> Tensor {
-        let view = Tensor::from_dense(Dense { wrapped: false, ..dense.with_geometry(geometry) });
-        if let Some(version) = self.0.version.get() {
-            let _ = view.0.version.set(version.clone());
+        let view = Tensor::from_dense(dense.with_geometry(geometry));
+        if let Some(version) = self.imp().version.get() {
+            let _ = view.imp().version.set(version.clone());
         }
         view
     }
@@ -121,42 +87,38 @@ impl Tensor {
     /// The keys of this tensor.
     #[inline]
     pub fn keys(&self) -> KeySet {
-        KeySet::from_bits(self.0.keys.load(Ordering::Relaxed))
+        KeySet::from_bits(self.imp().keys.load(Ordering::Relaxed))
     }
 
     pub(crate) fn add_keys(&self, keys: KeySet) {
-        self.0.keys.fetch_or(keys.bits(), Ordering::Relaxed);
+        self.imp().keys.fetch_or(keys.bits(), Ordering::Relaxed);
     }
 
     pub(crate) fn remove_keys(&self, keys: KeySet) {
-        self.0.keys.fetch_and((!keys).bits(), Ordering::Relaxed);
+        self.imp().keys.fetch_and((!keys).bits(), Ordering::Relaxed);
     }
 
-    /// The one consistent snapshot that a call works on.
+    /// The body, for one look.
     #[inline]
-    pub fn dense(&self) -> Result<Dense> {
-        Ok(self.read().clone())
-    }
-
-    /// The body, locked. It is held for one look, never across a call that asks the tensor again.
-    #[inline]
-    fn read(&self) -> SpinGuard<'_, Dense> {
-        self.0.body.lock()
+    fn read(&self) -> Pinned<'_> {
+        self.imp().body.pin()
     }
 
     /// Change the geometry in place (`transpose_`, `squeeze_`, ...).
     pub fn set_geometry(&self, geometry: Geometry) -> Result<()> {
-        self.0.body.lock().geometry = geometry;
+        self.imp().body.replace(|before| {
+            let mut after = before.with_geometry(geometry);
+            after.wrapped = before.wrapped;
+            after
+        });
         Ok(())
     }
 
     /// Take over another body, keeping identity and autograd metadata (`set_data`, `resize_`, out= forms).
     pub(crate) fn replace_body(&self, dense: Dense) {
-        let keys = self.keys() & !(KeySet::META | KeySet::CUDA | KeySet::WRAPPED) | keys_of(&dense);
-        let before = std::mem::replace(&mut *self.0.body.lock(), dense);
-        self.0.keys.store(keys.bits(), Ordering::Relaxed);
-        // The old storage may run a foreign deleter: not under the lock.
-        drop(before);
+        let keys = self.keys() & !(KeySet::META | KeySet::CUDA | KeySet::WRAPPED) | KeySet::of(&dense);
+        self.imp().body.replace(|_| dense);
+        self.imp().keys.store(keys.bits(), Ordering::Relaxed);
     }
 
     /// Let this tensor have the bytes, dtype and geometry of `other`; gradients and identity stay, and the
@@ -169,8 +131,8 @@ impl Tensor {
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         );
         // Its own counter keeps counting from where it was.
-        let _ = self.0.version.set(Arc::new(AtomicU32::new(self.version())));
-        self.replace_body(dense);
+        let _ = self.imp().version.set(Arc::new(AtomicU32::new(self.version())));
+        self.replace_body(dense.clone());
         if let Some(meta) = self.autograd_meta() {
             meta.forget_accumulator();
         }
@@ -273,7 +235,11 @@ impl Tensor {
     /// Say that this 0-dim tensor stands for a number.
     pub fn set_wrapped_number(&self, wrapped: bool) -> Result<()> {
         ensure!(self.ndim() == 0, Runtime, "only a 0-dim tensor can be a wrapped number, got {} dims", self.ndim());
-        self.0.body.lock().wrapped = wrapped;
+        self.imp().body.replace(|before| {
+            let mut after = before.clone();
+            after.wrapped = wrapped;
+            after
+        });
         if wrapped {
             self.add_keys(KeySet::WRAPPED)
         } else {
@@ -294,7 +260,7 @@ impl Tensor {
     /// How often the tensor's bytes were written in place.
     #[inline]
     pub fn version(&self) -> u32 {
-        match self.0.version.get() {
+        match self.imp().version.get() {
             Some(version) => version.load(Ordering::Relaxed),
             None => self.read().storage.version(),
         }
@@ -303,7 +269,7 @@ impl Tensor {
     /// Record a write in place.
     #[inline]
     pub fn bump_version(&self) {
-        match self.0.version.get() {
+        match self.imp().version.get() {
             Some(version) => {
                 version.fetch_add(1, Ordering::Relaxed);
             }
@@ -311,50 +277,21 @@ impl Tensor {
         }
     }
 
-    /// Is this the same tensor (not merely an equal one)?
-    pub fn is(&self, other: &Tensor) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    /// How many references to the tensor exist.
-    pub fn use_count(&self) -> usize {
-        Arc::strong_count(&self.0)
-    }
-
-    /// A reference that does not keep the tensor alive.
-    pub fn downgrade(&self) -> WeakTensor {
-        WeakTensor(Arc::downgrade(&self.0))
-    }
-
     /// The tensor's autograd metadata, if it has any.
     pub(crate) fn autograd_meta(&self) -> Option<&AutogradMeta> {
-        self.0.autograd.get().map(|meta| &**meta)
+        self.imp().autograd.get()
     }
 
     /// The tensor's autograd metadata, made if it has none.
     pub(crate) fn autograd_meta_or_new(&self) -> &AutogradMeta {
-        self.0.autograd.get_or_init(Box::default)
+        self.imp().autograd.get_or_init(AutogradMeta::default)
     }
 
     /// Give a new tensor its autograd metadata. It must have none.
     pub(crate) fn init_autograd_meta(&self, meta: AutogradMeta) {
-        let fresh = self.0.autograd.set(Box::new(meta)).is_ok();
+        let fresh = self.imp().autograd.set(meta).is_ok();
         debug_assert!(fresh, "the tensor has autograd metadata already");
         self.add_keys(KeySet::AUTOGRAD);
-    }
-
-    /// Hand the reference out as a C handle. [`Tensor::from_raw`] takes it back.
-    pub fn into_raw(self) -> *const TensorImpl {
-        Arc::into_raw(self.0)
-    }
-
-    /// Take back a reference that [`Tensor::into_raw`] handed out.
-    ///
-    /// # Safety
-    /// `raw` came from `into_raw` and was not taken back before.
-    pub unsafe fn from_raw(raw: *const TensorImpl) -> Tensor {
-        // SAFETY: the caller's promise is that of Arc::from_raw.
-        Tensor(unsafe { Arc::from_raw(raw) })
     }
 
     /// Use a handle without taking it over.
@@ -368,17 +305,6 @@ impl Tensor {
     }
 }
 
-/// A reference to a tensor that does not keep it alive.
-#[derive(Clone)]
-pub struct WeakTensor(Weak<TensorImpl>);
-
-impl WeakTensor {
-    /// The tensor, if somebody still has it.
-    pub fn upgrade(&self) -> Option<Tensor> {
-        self.0.upgrade().map(Tensor)
-    }
-}
-
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (text, device) = {
@@ -387,19 +313,6 @@ impl std::fmt::Debug for Tensor {
         };
         write!(f, "Tensor({text} {device})")
     }
-}
-
-#[inline]
-fn keys_of(dense: &Dense) -> KeySet {
-    let mut keys = match dense.device.kind {
-        DeviceType::Cpu => KeySet::EMPTY,
-        DeviceType::Meta => KeySet::META,
-        DeviceType::Cuda => KeySet::CUDA,
-    };
-    if dense.wrapped {
-        keys |= KeySet::WRAPPED;
-    }
-    keys
 }
 
 /// The next index in row-major order.
@@ -475,19 +388,6 @@ mod tests {
         assert_eq!((tensor.version(), alias.version(), data.version()), (1, 1, 0));
         data.bump_version();
         assert_eq!(tensor.version(), 1);
-    }
-
-    #[test]
-    fn raw_handles_keep_the_tensor_alive() {
-        let tensor = Tensor::from_slice(&[7u8], &[]).unwrap();
-        let raw = tensor.clone().into_raw();
-        assert_eq!(tensor.use_count(), 2);
-        // SAFETY: `raw` was handed out above and is taken back once, below.
-        unsafe {
-            assert_eq!(Tensor::borrow_raw(raw).item().unwrap(), Scalar::Int(7));
-            drop(Tensor::from_raw(raw));
-        }
-        assert_eq!(tensor.use_count(), 1);
     }
 
     #[test]

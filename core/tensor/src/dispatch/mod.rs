@@ -67,20 +67,32 @@ fn named_dynamic<T>(operator: &str, body: impl FnOnce() -> Result<T>) -> Result<
 /// Is there a CPU kernel to run? False on the meta device, where shapes are all there is. Inputs must be on the
 /// output's device (0-dim CPU tensors may join others); a device without kernels is an error that names the
 /// operator.
-#[inline]
+#[inline(always)]
 pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator<Item = &'a Dense>) -> Result<bool> {
     for input in inputs {
-        // Only a number on the host may join tensors elsewhere: a kernel never reads memory that is not there.
-        let joins = input.device.kind == DeviceType::Cpu && input.ndim() == 0;
-        if input.device.kind != out.device.kind && !joins {
-            bail!(
-                Runtime,
-                "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
-                out.device,
-                input.device
-            );
+        if input.device.kind != out.device.kind {
+            check_joins(out, input)?;
         }
     }
+    if out.device.kind == DeviceType::Cpu { Ok(true) } else { elsewhere(operator, out) }
+}
+
+/// Only a number on the host may join tensors elsewhere: a kernel never reads memory that is not there.
+#[cold]
+fn check_joins(out: &Dense, input: &Dense) -> Result<()> {
+    if input.device.kind != DeviceType::Cpu || input.ndim() > 0 {
+        bail!(
+            Runtime,
+            "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
+            out.device,
+            input.device
+        );
+    }
+    Ok(())
+}
+
+#[cold]
+fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
     match out.device.kind {
         DeviceType::Cpu => Ok(true),
         DeviceType::Meta => Ok(false),
@@ -92,11 +104,11 @@ pub fn on_cpu<'a>(operator: &'static str, out: &Dense, inputs: impl IntoIterator
 
 /// Put `result` into the out= argument of an operator that is made of others: it is resized and cast as needed.
 pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
-    let result = result.dense()?;
+    let result = &*result.dense()?;
     let spec = Spec::new(result.sizes(), result.dtype, result.device);
-    let place = spec.prepare_out(out, Overlap::Temporary, [&result])?;
+    let place = spec.prepare_out(out, Overlap::Temporary, [result])?;
     if !place.is_meta() {
-        crate::ops::copy::copy_(&place, &result, false)?;
+        crate::ops::copy::copy_(&place, result, false)?;
     }
     place.finish(out)
 }
@@ -104,12 +116,12 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
 /// The snapshot of an optional argument.
 #[inline]
 pub fn dense_opt(tensor: Option<&Tensor>) -> Result<Option<Dense>> {
-    tensor.map(Tensor::dense).transpose()
+    tensor.map(|tensor| Ok(tensor.dense()?.clone())).transpose()
 }
 
 /// The snapshots of a list argument.
 pub fn dense_list(tensors: &[&Tensor]) -> Result<Vec<Dense>> {
-    tensors.iter().map(|tensor| tensor.dense()).collect()
+    tensors.iter().map(|tensor| Ok(tensor.dense()?.clone())).collect()
 }
 
 /// The keys of a list argument.

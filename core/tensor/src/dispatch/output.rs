@@ -3,6 +3,7 @@
 //! One kernel serves all forms because it writes where it is told. A temporary steps in only when the kernel
 //! cannot write to the target itself: another dtype, or memory that an input still needs.
 
+use crate::body::Pinned;
 use crate::dense::{Dense, Spec};
 use crate::ops;
 use crate::tensor::Tensor;
@@ -20,29 +21,48 @@ pub enum Overlap {
 }
 
 /// Where a kernel writes, and how the result gets to the tensor.
-pub struct Target {
-    write: Dense,
-    /// The tensor's own body, where `write` is a temporary.
-    store: Option<Dense>,
+pub struct Target<'a> {
+    store: Store<'a>,
+    /// What the kernel writes instead, where it cannot write to the tensor's own body.
+    temporary: Option<Dense>,
 }
 
-impl Deref for Target {
+/// The body of the tensor that is written.
+enum Store<'a> {
+    /// The snapshot that the call has taken already: the target of an in-place form.
+    Argument(&'a Dense),
+    /// The body after an out= argument got its shape.
+    Out(Pinned<'a>),
+}
+
+impl Deref for Store<'_> {
     type Target = Dense;
     #[inline]
     fn deref(&self) -> &Dense {
-        &self.write
+        match self {
+            Store::Argument(dense) => dense,
+            Store::Out(pinned) => pinned,
+        }
     }
 }
 
-impl Target {
-    fn new<'a>(
+impl Deref for Target<'_> {
+    type Target = Dense;
+    #[inline]
+    fn deref(&self) -> &Dense {
+        self.temporary.as_ref().unwrap_or(&self.store)
+    }
+}
+
+impl<'a> Target<'a> {
+    fn new<'b>(
         spec: &Spec,
-        store: Dense,
+        store: Store<'a>,
         overlap: Overlap,
-        inputs: impl IntoIterator<Item = &'a Dense>,
-    ) -> Result<Target> {
+        inputs: impl IntoIterator<Item = &'b Dense>,
+    ) -> Result<Target<'a>> {
         store.check_writable()?;
-        let mut temporary = store.dtype != spec.dtype;
+        let mut needs_temporary = store.dtype != spec.dtype;
         for input in inputs {
             if !store.may_share_memory(input) || (overlap == Overlap::Elementwise && store.is_same_view(input)) {
                 continue;
@@ -53,21 +73,19 @@ impl Target {
                 "unsupported operation: some elements of the input tensor and the written-to tensor refer to a \
                  single memory location. Please clone() the tensor before performing the operation."
             );
-            temporary = true;
+            needs_temporary = true;
         }
-        if !temporary {
-            return Ok(Target { write: store, store: None });
-        }
-        Ok(Target { write: spec.clone().allocate()?, store: Some(store) })
+        let temporary = if needs_temporary { Some(spec.clone().allocate()?) } else { None };
+        Ok(Target { store, temporary })
     }
 
     /// Bring the result to the tensor, and count the write.
     #[inline]
     pub fn finish(self, written: &Tensor) -> Result<()> {
-        if let Some(store) = self.store
-            && !store.is_meta()
+        if let Some(result) = &self.temporary
+            && !self.store.is_meta()
         {
-            ops::copy::copy_(&store, &self.write, false)?;
+            ops::copy::copy_(&self.store, result, false)?;
         }
         written.bump_version();
         Ok(())
@@ -77,34 +95,38 @@ impl Target {
 impl Spec {
     /// Make `out`, the out= argument of an operator, ready for this result: the dtype must be castable and the
     /// device the same; another shape is given to it.
-    pub fn prepare_out<'a>(
+    pub fn prepare_out<'a, 'b>(
         &self,
-        out: &Tensor,
+        out: &'a Tensor,
         overlap: Overlap,
-        inputs: impl IntoIterator<Item = &'a Dense>,
-    ) -> Result<Target> {
-        let before = out.dense()?;
-        self.check_cast(before.dtype)?;
-        if before.device.kind != self.device.kind {
-            bail!(Runtime, "Expected out tensor to have device {}, but got {} instead", self.device, before.device);
+        inputs: impl IntoIterator<Item = &'b Dense>,
+    ) -> Result<Target<'a>> {
+        let mut store = out.dense()?;
+        self.check_cast(store.dtype)?;
+        if store.device.kind != self.device.kind {
+            bail!(Runtime, "Expected out tensor to have device {}, but got {} instead", self.device, store.device);
         }
-        if before.sizes() != &*self.sizes {
+        if store.sizes() != &*self.sizes {
             // Before anything changes: the new shape must have room.
             rushlight_base::numel(&self.sizes)?;
             out.resize_to(self)?;
+            store = out.dense()?;
         }
-        Target::new(self, out.dense()?, overlap, inputs)
+        Target::new(self, Store::Out(store), overlap, inputs)
     }
 
     /// Is this result one that can be written into `target`, the first argument of an in-place operator? Its
     /// shape must be the target's, and its dtype castable to the target's.
     #[inline]
-    pub fn prepare_inplace<'a>(
+    pub fn prepare_inplace<'a, 'b>(
         &self,
         target: &'a Dense,
         overlap: Overlap,
-        others: impl IntoIterator<Item = &'a Dense>,
-    ) -> Result<Target> {
+        others: impl IntoIterator<Item = &'b Dense>,
+    ) -> Result<Target<'a>>
+    where
+        'a: 'b,
+    {
         if *self.sizes != *target.sizes() {
             bail!(
                 Runtime,
@@ -115,9 +137,11 @@ impl Spec {
         }
         self.check_cast(target.dtype)?;
         match overlap {
-            Overlap::Elementwise => Target::new(self, target.clone(), overlap, others),
+            Overlap::Elementwise => Target::new(self, Store::Argument(target), overlap, others),
             // The kernel reads the target while it writes: it overlaps with itself.
-            Overlap::Temporary => Target::new(self, target.clone(), overlap, std::iter::once(target).chain(others)),
+            Overlap::Temporary => {
+                Target::new(self, Store::Argument(target), overlap, std::iter::once(target).chain(others))
+            }
         }
     }
 }

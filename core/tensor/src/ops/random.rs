@@ -17,7 +17,9 @@ fn parts(dense: &Dense) -> Dense {
     let mut strides: DimVec = dense.strides().iter().map(|stride| stride * 2).collect();
     strides.push(1);
     let geometry = Geometry { sizes, strides, offset: dense.geometry.offset * 2 };
-    Dense { dtype: dense.dtype.to_real(), ..dense.with_geometry(geometry) }
+    let mut parts = dense.with_geometry(geometry);
+    parts.dtype = dense.dtype.to_real();
+    parts
 }
 
 fn check_floating(name: &str, dense: &Dense) -> Result<()> {

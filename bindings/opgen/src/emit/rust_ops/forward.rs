@@ -83,15 +83,15 @@ fn functional(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String {
     let results = numbered("result", count);
     let mut text = snapshots(&inputs);
     if count == 1 {
-        text.push_str(&format!("let result = {}?.allocate()?;\n", rule_call(op, form, shape.unwrap_or_default())));
+        text.push_str(&format!("let result = {}?.make()?;\n", rule_call(op, form, shape.unwrap_or_default())));
     } else {
         text.push_str(&specs(op, form, shape, count));
         for (index, result) in results.iter().enumerate() {
-            text.push_str(&format!("let {result} = spec{index}.allocate()?;\n"));
+            text.push_str(&format!("let {result} = spec{index}.make()?;\n"));
         }
     }
     text.push_str(&guarded_kernel(op, form, cpu, &results, &inputs));
-    let tensors: Vec<String> = results.iter().map(|result| format!("Tensor::from_dense({result})")).collect();
+    let tensors: Vec<String> = results.iter().map(|result| format!("{result}.into_tensor()")).collect();
     match tensors.as_slice() {
         [single] => text.push_str(&format!("Ok({single})\n")),
         several => text.push_str(&format!("Ok(({}))\n", several.join(", "))),
@@ -133,7 +133,7 @@ fn in_place(op: &Op, form: &Form, shape: &str, cpu: &str) -> String {
     text.push_str(&snapshots(&inputs));
     text.push_str(&specs(op, form, Some(shape), 1));
     let others = snapshot_iterator(&inputs[1..]);
-    text.push_str(&format!("let place = spec.prepare_inplace(&{target}, {}, {others})?;\n", overlap(op)));
+    text.push_str(&format!("let place = spec.prepare_inplace({target}, {}, {others})?;\n", overlap(op)));
     text.push_str(&guarded_kernel(op, form, cpu, &["place".to_string()], &inputs));
     text.push_str("place.finish(tensor)\n");
     text
@@ -164,7 +164,7 @@ fn in_place_only(op: &Op, form: &Form, shape: Option<&str>, cpu: &str) -> String
         text.push_str(&format!("let Some(first) = {first}.first() else {{ return Ok(()) }};\n"));
         "first".to_string()
     } else {
-        format!("&{first}")
+        first
     };
     let others: Vec<Parameter> = inputs.iter().filter(|parameter| parameter.name != written[0].name).cloned().collect();
     let others = inputs_to_check(op, if written[0].kind == Kind::TensorList { &inputs } else { &others });
@@ -195,9 +195,9 @@ fn kept(written: &[Parameter], parameter: &Parameter) -> String {
 fn view_rule(op: &Op, form: &Form, path: &str) -> String {
     let inputs = form.inputs();
     let mut list = kernel_arguments(op, form);
-    list[0] = "&base".into();
+    list[0] = "base".into();
     format!(
-        "let base = {}.dense()?;\n{}let geometry = {path}({})?;\n",
+        "let base = &*{}.dense()?;\n{}let geometry = {path}({})?;\n",
         ident(&inputs[0]),
         snapshots(&inputs[1..]),
         list.join(", ")
@@ -206,7 +206,7 @@ fn view_rule(op: &Op, form: &Form, path: &str) -> String {
 
 fn view(op: &Op, form: &Form, path: &str) -> String {
     let rule = view_rule(op, form, path);
-    format!("{rule}Ok({}.view_of(&base, geometry))\n", ident(&form.inputs()[0]))
+    format!("{rule}Ok({}.view_of(base, geometry))\n", ident(&form.inputs()[0]))
 }
 
 fn in_place_view(op: &Op, form: &Form, path: &str) -> String {

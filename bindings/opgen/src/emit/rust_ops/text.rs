@@ -55,7 +55,7 @@ pub fn kernel_arguments(op: &Op, form: &Form) -> Vec<String> {
         let parameter = if index == 0 && form.kind == FormKind::InPlace { &own[0] } else { parameter };
         let name = ident(parameter);
         match parameter.kind {
-            Kind::Tensor | Kind::TensorList => format!("&{name}"),
+            Kind::TensorList => format!("&{name}"),
             Kind::TensorOptional => format!("{name}.as_ref()"),
             Kind::Options if form.kind == FormKind::Out => format!("{}.options()", ident(&form.written()[0])),
             _ => name,
@@ -70,7 +70,7 @@ pub fn snapshots(parameters: &[Parameter]) -> String {
     for parameter in parameters {
         let name = ident(parameter);
         match parameter.kind {
-            Kind::Tensor => text.push_str(&format!("let {name} = {name}.dense()?;\n")),
+            Kind::Tensor => text.push_str(&format!("let {name} = &*{name}.dense()?;\n")),
             Kind::TensorOptional => text.push_str(&format!("let {name} = dispatch::dense_opt({name})?;\n")),
             Kind::TensorList => text.push_str(&format!("let {name} = dispatch::dense_list({name})?;\n")),
             _ => {}
@@ -79,9 +79,9 @@ pub fn snapshots(parameters: &[Parameter]) -> String {
     text
 }
 
-/// An iterator over the snapshots: `[&self_, &other].into_iter().chain(&weight).chain(&tensors)`.
+/// An iterator over the snapshots: `[self_, other].into_iter().chain(&weight).chain(&tensors)`.
 pub fn snapshot_iterator(parameters: &[Parameter]) -> String {
-    iterator(parameters, |name| format!("&{name}"), |name| format!("&{name}"), |name| format!("&{name}"))
+    iterator(parameters, str::to_string, |name| format!("&{name}"), |name| format!("&{name}"))
 }
 
 /// An iterator over the tensors: `[self_, other].into_iter().chain(weight).chain(tensors.iter().copied())`.

@@ -36,7 +36,7 @@ fn common_device(inputs: &[&Dense]) -> Device {
 }
 
 /// The output of a pointwise operator: broadcast shape, strides that follow the inputs.
-#[inline]
+#[inline(always)]
 fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     // The usual case, for the price of one look at each input: same shape, all row-major.
     if let Some((first, others)) = inputs.split_first()
@@ -47,6 +47,10 @@ fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     {
         return Ok(Spec { sizes: copy_dims(&first.geometry.sizes), strides: None, dtype, device: first.device });
     }
+    elementwise_general(dtype, inputs)
+}
+
+fn elementwise_general(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     let device = common_device(inputs);
     let sizes = broadcast(inputs)?;
     let strides = layout::elementwise_strides(&sizes, inputs);

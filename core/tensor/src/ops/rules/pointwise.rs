@@ -14,7 +14,13 @@ fn to_floating(dtype: DType) -> DType {
     if dtype.is_integral(true) { runtime::default_dtype() } else { dtype }
 }
 
+#[inline(always)]
 fn check_alpha(dtype: DType, alpha: Scalar) -> Result<()> {
+    // An integer goes with every dtype.
+    if matches!(alpha, Scalar::Int(_)) { Ok(()) } else { check_other_alpha(dtype, alpha) }
+}
+
+fn check_other_alpha(dtype: DType, alpha: Scalar) -> Result<()> {
     ensure!(
         !matches!(alpha, Scalar::Bool(_)) || dtype == DType::Bool,
         Runtime,

@@ -76,6 +76,7 @@ impl Promotion {
 }
 
 /// The dtype these tensors are brought to (`torch.result_type`).
+#[inline(always)]
 pub fn common_dtype(inputs: &[&Dense]) -> Result<DType> {
     if let [a, b] = inputs
         && a.dtype == b.dtype
@@ -84,6 +85,10 @@ pub fn common_dtype(inputs: &[&Dense]) -> Result<DType> {
     {
         return Ok(a.dtype);
     }
+    promote(inputs)
+}
+
+fn promote(inputs: &[&Dense]) -> Result<DType> {
     inputs.iter().try_fold(Promotion::default(), |promotion, input| promotion.with(input))?.dtype()
 }
 

@@ -98,25 +98,25 @@ mod forward {
 
     pub fn ge_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("ge.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::ordering(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("ge.Tensor", &result, [&self_, &other])? {
-                compare::ge(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::ordering(self_, other)?.make()?;
+            if dispatch::on_cpu("ge.Tensor", &result, [self_, other])? {
+                compare::ge(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn ge_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("ge_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::ordering(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("ge_.Tensor", &place, [&self_, &other])? {
-                compare::ge(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::ordering(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("ge_.Tensor", &place, [self_, other])? {
+                compare::ge(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -124,12 +124,12 @@ mod forward {
 
     pub fn ge_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("ge.Tensor_out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::ordering(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("ge.Tensor_out", &place, [&self_, &other])? {
-                compare::ge(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::ordering(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("ge.Tensor_out", &place, [self_, other])? {
+                compare::ge(&place, self_, other)?;
             }
             place.finish(out)
         })
@@ -137,23 +137,23 @@ mod forward {
 
     pub fn ge_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         dispatch::named("ge.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::ordering_scalar(&self_, other)?.allocate()?;
-            if dispatch::on_cpu("ge.Scalar", &result, [&self_])? {
-                compare::ge_scalar(&result, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::ordering_scalar(self_, other)?.make()?;
+            if dispatch::on_cpu("ge.Scalar", &result, [self_])? {
+                compare::ge_scalar(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn ge_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         dispatch::named("ge_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::ordering_scalar(&self_, other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("ge_.Scalar", &place, [&self_])? {
-                compare::ge_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::ordering_scalar(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("ge_.Scalar", &place, [self_])? {
+                compare::ge_scalar(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -161,11 +161,11 @@ mod forward {
 
     pub fn ge_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("ge.Scalar_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::ordering_scalar(&self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("ge.Scalar_out", &place, [&self_])? {
-                compare::ge_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::ordering_scalar(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("ge.Scalar_out", &place, [self_])? {
+                compare::ge_scalar(&place, self_, other)?;
             }
             place.finish(out)
         })

@@ -98,25 +98,25 @@ mod forward {
 
     pub fn le_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("le.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::ordering(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("le.Tensor", &result, [&self_, &other])? {
-                compare::le(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::ordering(self_, other)?.make()?;
+            if dispatch::on_cpu("le.Tensor", &result, [self_, other])? {
+                compare::le(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn le_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("le_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::ordering(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("le_.Tensor", &place, [&self_, &other])? {
-                compare::le(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::ordering(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("le_.Tensor", &place, [self_, other])? {
+                compare::le(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -124,12 +124,12 @@ mod forward {
 
     pub fn le_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("le.Tensor_out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::ordering(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("le.Tensor_out", &place, [&self_, &other])? {
-                compare::le(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::ordering(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("le.Tensor_out", &place, [self_, other])? {
+                compare::le(&place, self_, other)?;
             }
             place.finish(out)
         })
@@ -137,23 +137,23 @@ mod forward {
 
     pub fn le_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         dispatch::named("le.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::ordering_scalar(&self_, other)?.allocate()?;
-            if dispatch::on_cpu("le.Scalar", &result, [&self_])? {
-                compare::le_scalar(&result, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::ordering_scalar(self_, other)?.make()?;
+            if dispatch::on_cpu("le.Scalar", &result, [self_])? {
+                compare::le_scalar(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn le_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         dispatch::named("le_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::ordering_scalar(&self_, other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("le_.Scalar", &place, [&self_])? {
-                compare::le_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::ordering_scalar(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("le_.Scalar", &place, [self_])? {
+                compare::le_scalar(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -161,11 +161,11 @@ mod forward {
 
     pub fn le_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("le.Scalar_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::ordering_scalar(&self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("le.Scalar_out", &place, [&self_])? {
-                compare::le_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::ordering_scalar(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("le.Scalar_out", &place, [self_])? {
+                compare::le_scalar(&place, self_, other)?;
             }
             place.finish(out)
         })

@@ -56,25 +56,25 @@ mod forward {
 
     pub fn logical_and(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("logical_and", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::equality(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("logical_and", &result, [&self_, &other])? {
-                compare::logical_and(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::equality(self_, other)?.make()?;
+            if dispatch::on_cpu("logical_and", &result, [self_, other])? {
+                compare::logical_and(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn logical_and_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("logical_and_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::equality(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("logical_and_", &place, [&self_, &other])? {
-                compare::logical_and(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::equality(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("logical_and_", &place, [self_, other])? {
+                compare::logical_and(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -82,12 +82,12 @@ mod forward {
 
     pub fn logical_and_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("logical_and.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::equality(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("logical_and.out", &place, [&self_, &other])? {
-                compare::logical_and(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::equality(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("logical_and.out", &place, [self_, other])? {
+                compare::logical_and(&place, self_, other)?;
             }
             place.finish(out)
         })

@@ -55,23 +55,23 @@ mod forward {
 
     pub fn logical_not(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("logical_not", || {
-            let self_ = self_.dense()?;
-            let result = rules::logical_unary(&self_)?.allocate()?;
-            if dispatch::on_cpu("logical_not", &result, [&self_])? {
-                compare::logical_not(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::logical_unary(self_)?.make()?;
+            if dispatch::on_cpu("logical_not", &result, [self_])? {
+                compare::logical_not(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn logical_not_(self_: &Tensor) -> Result<()> {
         dispatch::named("logical_not_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::logical_unary(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("logical_not_", &place, [&self_])? {
-                compare::logical_not(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::logical_unary(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("logical_not_", &place, [self_])? {
+                compare::logical_not(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn logical_not_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("logical_not.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::logical_unary(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("logical_not.out", &place, [&self_])? {
-                compare::logical_not(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::logical_unary(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("logical_not.out", &place, [self_])? {
+                compare::logical_not(&place, self_)?;
             }
             place.finish(out)
         })

@@ -56,25 +56,25 @@ mod forward {
 
     pub fn logical_or(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("logical_or", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::equality(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("logical_or", &result, [&self_, &other])? {
-                compare::logical_or(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::equality(self_, other)?.make()?;
+            if dispatch::on_cpu("logical_or", &result, [self_, other])? {
+                compare::logical_or(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn logical_or_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("logical_or_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::equality(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("logical_or_", &place, [&self_, &other])? {
-                compare::logical_or(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::equality(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("logical_or_", &place, [self_, other])? {
+                compare::logical_or(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -82,12 +82,12 @@ mod forward {
 
     pub fn logical_or_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("logical_or.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::equality(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("logical_or.out", &place, [&self_, &other])? {
-                compare::logical_or(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::equality(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("logical_or.out", &place, [self_, other])? {
+                compare::logical_or(&place, self_, other)?;
             }
             place.finish(out)
         })

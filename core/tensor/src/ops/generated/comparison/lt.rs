@@ -98,25 +98,25 @@ mod forward {
 
     pub fn lt_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("lt.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::ordering(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("lt.Tensor", &result, [&self_, &other])? {
-                compare::lt(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::ordering(self_, other)?.make()?;
+            if dispatch::on_cpu("lt.Tensor", &result, [self_, other])? {
+                compare::lt(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn lt_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("lt_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::ordering(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("lt_.Tensor", &place, [&self_, &other])? {
-                compare::lt(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::ordering(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("lt_.Tensor", &place, [self_, other])? {
+                compare::lt(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -124,12 +124,12 @@ mod forward {
 
     pub fn lt_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("lt.Tensor_out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::ordering(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("lt.Tensor_out", &place, [&self_, &other])? {
-                compare::lt(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::ordering(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("lt.Tensor_out", &place, [self_, other])? {
+                compare::lt(&place, self_, other)?;
             }
             place.finish(out)
         })
@@ -137,23 +137,23 @@ mod forward {
 
     pub fn lt_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         dispatch::named("lt.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::ordering_scalar(&self_, other)?.allocate()?;
-            if dispatch::on_cpu("lt.Scalar", &result, [&self_])? {
-                compare::lt_scalar(&result, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::ordering_scalar(self_, other)?.make()?;
+            if dispatch::on_cpu("lt.Scalar", &result, [self_])? {
+                compare::lt_scalar(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn lt_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         dispatch::named("lt_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::ordering_scalar(&self_, other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("lt_.Scalar", &place, [&self_])? {
-                compare::lt_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::ordering_scalar(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("lt_.Scalar", &place, [self_])? {
+                compare::lt_scalar(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -161,11 +161,11 @@ mod forward {
 
     pub fn lt_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("lt.Scalar_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::ordering_scalar(&self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("lt.Scalar_out", &place, [&self_])? {
-                compare::lt_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::ordering_scalar(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("lt.Scalar_out", &place, [self_])? {
+                compare::lt_scalar(&place, self_, other)?;
             }
             place.finish(out)
         })

@@ -98,25 +98,25 @@ mod forward {
 
     pub fn ne_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("ne.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::equality(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("ne.Tensor", &result, [&self_, &other])? {
-                compare::ne(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::equality(self_, other)?.make()?;
+            if dispatch::on_cpu("ne.Tensor", &result, [self_, other])? {
+                compare::ne(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn ne_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("ne_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::equality(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("ne_.Tensor", &place, [&self_, &other])? {
-                compare::ne(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::equality(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("ne_.Tensor", &place, [self_, other])? {
+                compare::ne(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -124,12 +124,12 @@ mod forward {
 
     pub fn ne_tensor_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("ne.Tensor_out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::equality(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("ne.Tensor_out", &place, [&self_, &other])? {
-                compare::ne(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::equality(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("ne.Tensor_out", &place, [self_, other])? {
+                compare::ne(&place, self_, other)?;
             }
             place.finish(out)
         })
@@ -137,23 +137,23 @@ mod forward {
 
     pub fn ne_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         dispatch::named("ne.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::equality_scalar(&self_, other)?.allocate()?;
-            if dispatch::on_cpu("ne.Scalar", &result, [&self_])? {
-                compare::ne_scalar(&result, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::equality_scalar(self_, other)?.make()?;
+            if dispatch::on_cpu("ne.Scalar", &result, [self_])? {
+                compare::ne_scalar(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn ne_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         dispatch::named("ne_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::equality_scalar(&self_, other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("ne_.Scalar", &place, [&self_])? {
-                compare::ne_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::equality_scalar(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("ne_.Scalar", &place, [self_])? {
+                compare::ne_scalar(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -161,11 +161,11 @@ mod forward {
 
     pub fn ne_scalar_out(self_: &Tensor, other: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("ne.Scalar_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::equality_scalar(&self_, other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("ne.Scalar_out", &place, [&self_])? {
-                compare::ne_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::equality_scalar(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("ne.Scalar_out", &place, [self_])? {
+                compare::ne_scalar(&place, self_, other)?;
             }
             place.finish(out)
         })

@@ -31,12 +31,12 @@ mod forward {
 
     pub fn clone(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         dispatch::named("clone", || {
-            let self_ = self_.dense()?;
-            let result = rules::clone(&self_, memory_format)?.allocate()?;
-            if dispatch::on_cpu("clone", &result, [&self_])? {
-                copy::clone(&result, &self_, memory_format)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::clone(self_, memory_format)?.make()?;
+            if dispatch::on_cpu("clone", &result, [self_])? {
+                copy::clone(&result, self_, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -33,12 +33,12 @@ mod forward {
     pub fn copy_(self_: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
         dispatch::named("copy_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let src = src.dense()?;
-            rules::copy_(&self_, &src, non_blocking)?;
+            let self_ = &*self_.dense()?;
+            let src = &*src.dense()?;
+            rules::copy_(self_, src, non_blocking)?;
             self_.check_writable()?;
-            if dispatch::on_cpu("copy_", &self_, [])? {
-                copy::copy_(&self_, &src, non_blocking)?;
+            if dispatch::on_cpu("copy_", self_, [])? {
+                copy::copy_(self_, src, non_blocking)?;
             }
             tensor.bump_version();
             Ok(())

@@ -52,12 +52,12 @@ mod forward {
         memory_format: Option<MemoryFormat>,
     ) -> Result<Tensor> {
         dispatch::named("_to_copy", || {
-            let self_ = self_.dense()?;
-            let result = rules::to_copy(&self_, options, non_blocking, memory_format)?.allocate()?;
+            let self_ = &*self_.dense()?;
+            let result = rules::to_copy(self_, options, non_blocking, memory_format)?.make()?;
             if dispatch::on_cpu("_to_copy", &result, [])? {
-                copy::to_copy(&result, &self_, options, non_blocking, memory_format)?;
+                copy::to_copy(&result, self_, options, non_blocking, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

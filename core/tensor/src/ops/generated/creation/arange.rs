@@ -115,11 +115,11 @@ mod forward {
 
     pub fn arange(end: Scalar, options: Options) -> Result<Tensor> {
         dispatch::named("arange", || {
-            let result = rules::arange(end, options)?.allocate()?;
+            let result = rules::arange(end, options)?.make()?;
             if dispatch::on_cpu("arange", &result, [])? {
                 creation::arange(&result, end, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -136,21 +136,21 @@ mod forward {
 
     pub fn arange_start(start: Scalar, end: Scalar, options: Options) -> Result<Tensor> {
         dispatch::named("arange.start", || {
-            let result = rules::arange_start(start, end, options)?.allocate()?;
+            let result = rules::arange_start(start, end, options)?.make()?;
             if dispatch::on_cpu("arange.start", &result, [])? {
                 creation::arange_start(&result, start, end, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn arange_start_step(start: Scalar, end: Scalar, step: Scalar, options: Options) -> Result<Tensor> {
         dispatch::named("arange.start_step", || {
-            let result = rules::arange_start_step(start, end, step, options)?.allocate()?;
+            let result = rules::arange_start_step(start, end, step, options)?.make()?;
             if dispatch::on_cpu("arange.start_step", &result, [])? {
                 creation::arange_start_step(&result, start, end, step, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

@@ -48,11 +48,11 @@ mod forward {
 
     pub fn empty_memory_format(size: &[i64], options: Options, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         dispatch::named("empty.memory_format", || {
-            let result = rules::empty(size, options, memory_format)?.allocate()?;
+            let result = rules::empty(size, options, memory_format)?.make()?;
             if dispatch::on_cpu("empty.memory_format", &result, [])? {
                 creation::empty(&result, size, options, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

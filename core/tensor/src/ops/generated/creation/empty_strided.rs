@@ -40,11 +40,11 @@ mod forward {
 
     pub fn empty_strided(size: &[i64], stride: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("empty_strided", || {
-            let result = rules::empty_strided(size, stride, options)?.allocate()?;
+            let result = rules::empty_strided(size, stride, options)?.make()?;
             if dispatch::on_cpu("empty_strided", &result, [])? {
                 creation::empty_strided(&result, size, stride, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

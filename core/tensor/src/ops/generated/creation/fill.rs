@@ -74,23 +74,23 @@ mod forward {
 
     pub fn fill_scalar(self_: &Tensor, value: Scalar) -> Result<Tensor> {
         dispatch::named("fill.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::fill(&self_, value)?.allocate()?;
-            if dispatch::on_cpu("fill.Scalar", &result, [&self_])? {
-                creation::fill(&result, &self_, value)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::fill(self_, value)?.make()?;
+            if dispatch::on_cpu("fill.Scalar", &result, [self_])? {
+                creation::fill(&result, self_, value)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn fill_scalar_(self_: &Tensor, value: Scalar) -> Result<()> {
         dispatch::named("fill_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::fill(&self_, value)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("fill_.Scalar", &place, [&self_])? {
-                creation::fill(&place, &self_, value)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::fill(self_, value)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("fill_.Scalar", &place, [self_])? {
+                creation::fill(&place, self_, value)?;
             }
             place.finish(tensor)
         })
@@ -98,25 +98,25 @@ mod forward {
 
     pub fn fill_tensor(self_: &Tensor, value: &Tensor) -> Result<Tensor> {
         dispatch::named("fill.Tensor", || {
-            let self_ = self_.dense()?;
-            let value = value.dense()?;
-            let result = rules::fill_tensor(&self_, &value)?.allocate()?;
-            if dispatch::on_cpu("fill.Tensor", &result, [&self_, &value])? {
-                creation::fill_tensor(&result, &self_, &value)?;
+            let self_ = &*self_.dense()?;
+            let value = &*value.dense()?;
+            let result = rules::fill_tensor(self_, value)?.make()?;
+            if dispatch::on_cpu("fill.Tensor", &result, [self_, value])? {
+                creation::fill_tensor(&result, self_, value)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn fill_tensor_(self_: &Tensor, value: &Tensor) -> Result<()> {
         dispatch::named("fill_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let value = value.dense()?;
-            let spec = rules::fill_tensor(&self_, &value)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&value])?;
-            if dispatch::on_cpu("fill_.Tensor", &place, [&self_, &value])? {
-                creation::fill_tensor(&place, &self_, &value)?;
+            let self_ = &*self_.dense()?;
+            let value = &*value.dense()?;
+            let spec = rules::fill_tensor(self_, value)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [value])?;
+            if dispatch::on_cpu("fill_.Tensor", &place, [self_, value])? {
+                creation::fill_tensor(&place, self_, value)?;
             }
             place.finish(tensor)
         })

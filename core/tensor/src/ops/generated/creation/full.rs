@@ -48,11 +48,11 @@ mod forward {
 
     pub fn full(size: &[i64], fill_value: Scalar, options: Options) -> Result<Tensor> {
         dispatch::named("full", || {
-            let result = rules::full(size, fill_value, options)?.allocate()?;
+            let result = rules::full(size, fill_value, options)?.make()?;
             if dispatch::on_cpu("full", &result, [])? {
                 creation::full(&result, size, fill_value, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

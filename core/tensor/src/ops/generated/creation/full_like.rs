@@ -50,12 +50,12 @@ mod forward {
         memory_format: Option<MemoryFormat>,
     ) -> Result<Tensor> {
         dispatch::named("full_like", || {
-            let self_ = self_.dense()?;
-            let result = rules::full_like(&self_, fill_value, options, memory_format)?.allocate()?;
+            let self_ = &*self_.dense()?;
+            let result = rules::full_like(self_, fill_value, options, memory_format)?.make()?;
             if dispatch::on_cpu("full_like", &result, [])? {
-                creation::full_like(&result, &self_, fill_value, options, memory_format)?;
+                creation::full_like(&result, self_, fill_value, options, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

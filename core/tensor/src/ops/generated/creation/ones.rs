@@ -47,11 +47,11 @@ mod forward {
 
     pub fn ones(size: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("ones", || {
-            let result = rules::sized(size, options)?.allocate()?;
+            let result = rules::sized(size, options)?.make()?;
             if dispatch::on_cpu("ones", &result, [])? {
                 creation::ones(&result, size, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

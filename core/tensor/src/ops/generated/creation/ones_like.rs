@@ -39,12 +39,12 @@ mod forward {
 
     pub fn ones_like(self_: &Tensor, options: Options, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         dispatch::named("ones_like", || {
-            let self_ = self_.dense()?;
-            let result = rules::empty_like(&self_, options, memory_format)?.allocate()?;
+            let self_ = &*self_.dense()?;
+            let result = rules::empty_like(self_, options, memory_format)?.make()?;
             if dispatch::on_cpu("ones_like", &result, [])? {
-                creation::ones_like(&result, &self_, options, memory_format)?;
+                creation::ones_like(&result, self_, options, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

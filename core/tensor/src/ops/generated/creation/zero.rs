@@ -43,23 +43,23 @@ mod forward {
 
     pub fn zero(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("zero", || {
-            let self_ = self_.dense()?;
-            let result = rules::like(&self_)?.allocate()?;
-            if dispatch::on_cpu("zero", &result, [&self_])? {
-                creation::zero(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::like(self_)?.make()?;
+            if dispatch::on_cpu("zero", &result, [self_])? {
+                creation::zero(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn zero_(self_: &Tensor) -> Result<()> {
         dispatch::named("zero_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::like(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("zero_", &place, [&self_])? {
-                creation::zero(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::like(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("zero_", &place, [self_])? {
+                creation::zero(&place, self_)?;
             }
             place.finish(tensor)
         })

@@ -47,11 +47,11 @@ mod forward {
 
     pub fn zeros(size: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("zeros", || {
-            let result = rules::sized(size, options)?.allocate()?;
+            let result = rules::sized(size, options)?.make()?;
             if dispatch::on_cpu("zeros", &result, [])? {
                 creation::zeros(&result, size, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

@@ -45,11 +45,11 @@ mod forward {
     pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
         dispatch::named("cat", || {
             let tensors = dispatch::dense_list(tensors)?;
-            let result = rules::cat(&tensors, dim)?.allocate()?;
+            let result = rules::cat(&tensors, dim)?.make()?;
             if dispatch::on_cpu("cat", &result, &tensors)? {
                 index::cat(&result, &tensors, dim)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

@@ -50,24 +50,24 @@ mod forward {
 
     pub fn gather(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor> {
         dispatch::named("gather", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let result = rules::gather(&self_, dim, &index, sparse_grad)?.allocate()?;
-            if dispatch::on_cpu("gather", &result, [&self_, &index])? {
-                index::gather(&result, &self_, dim, &index, sparse_grad)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let result = rules::gather(self_, dim, index, sparse_grad)?.make()?;
+            if dispatch::on_cpu("gather", &result, [self_, index])? {
+                index::gather(&result, self_, dim, index, sparse_grad)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn gather_out(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool, out: &Tensor) -> Result<()> {
         dispatch::named("gather.out", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let spec = rules::gather(&self_, dim, &index, sparse_grad)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &index])?;
-            if dispatch::on_cpu("gather.out", &place, [&self_, &index])? {
-                index::gather(&place, &self_, dim, &index, sparse_grad)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let spec = rules::gather(self_, dim, index, sparse_grad)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
+            if dispatch::on_cpu("gather.out", &place, [self_, index])? {
+                index::gather(&place, self_, dim, index, sparse_grad)?;
             }
             place.finish(out)
         })

@@ -78,27 +78,27 @@ mod forward {
 
     pub fn index_add(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("index_add", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let source = source.dense()?;
-            let result = rules::index_add(&self_, dim, &index, &source, alpha)?.allocate()?;
-            if dispatch::on_cpu("index_add", &result, [&self_, &index, &source])? {
-                index::index_add(&result, &self_, dim, &index, &source, alpha)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let source = &*source.dense()?;
+            let result = rules::index_add(self_, dim, index, source, alpha)?.make()?;
+            if dispatch::on_cpu("index_add", &result, [self_, index, source])? {
+                index::index_add(&result, self_, dim, index, source, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn index_add_(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<()> {
         dispatch::named("index_add_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let source = source.dense()?;
-            let spec = rules::index_add(&self_, dim, &index, &source, alpha)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Temporary, [&index, &source])?;
-            if dispatch::on_cpu("index_add_", &place, [&self_, &index, &source])? {
-                index::index_add(&place, &self_, dim, &index, &source, alpha)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let source = &*source.dense()?;
+            let spec = rules::index_add(self_, dim, index, source, alpha)?;
+            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, source])?;
+            if dispatch::on_cpu("index_add_", &place, [self_, index, source])? {
+                index::index_add(&place, self_, dim, index, source, alpha)?;
             }
             place.finish(tensor)
         })
@@ -113,13 +113,13 @@ mod forward {
         out: &Tensor,
     ) -> Result<()> {
         dispatch::named("index_add.out", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let source = source.dense()?;
-            let spec = rules::index_add(&self_, dim, &index, &source, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &index, &source])?;
-            if dispatch::on_cpu("index_add.out", &place, [&self_, &index, &source])? {
-                index::index_add(&place, &self_, dim, &index, &source, alpha)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let source = &*source.dense()?;
+            let spec = rules::index_add(self_, dim, index, source, alpha)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, source])?;
+            if dispatch::on_cpu("index_add.out", &place, [self_, index, source])? {
+                index::index_add(&place, self_, dim, index, source, alpha)?;
             }
             place.finish(out)
         })

@@ -45,24 +45,24 @@ mod forward {
 
     pub fn index_select(self_: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
         dispatch::named("index_select", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let result = rules::index_select(&self_, dim, &index)?.allocate()?;
-            if dispatch::on_cpu("index_select", &result, [&self_, &index])? {
-                index::index_select(&result, &self_, dim, &index)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let result = rules::index_select(self_, dim, index)?.make()?;
+            if dispatch::on_cpu("index_select", &result, [self_, index])? {
+                index::index_select(&result, self_, dim, index)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn index_select_out(self_: &Tensor, dim: i64, index: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("index_select.out", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let spec = rules::index_select(&self_, dim, &index)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &index])?;
-            if dispatch::on_cpu("index_select.out", &place, [&self_, &index])? {
-                index::index_select(&place, &self_, dim, &index)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let spec = rules::index_select(self_, dim, index)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
+            if dispatch::on_cpu("index_select.out", &place, [self_, index])? {
+                index::index_select(&place, self_, dim, index)?;
             }
             place.finish(out)
         })

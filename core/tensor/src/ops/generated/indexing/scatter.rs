@@ -113,27 +113,27 @@ mod forward {
 
     pub fn scatter_src(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
         dispatch::named("scatter.src", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let src = src.dense()?;
-            let result = rules::scatter_src(&self_, dim, &index, &src)?.allocate()?;
-            if dispatch::on_cpu("scatter.src", &result, [&self_, &index, &src])? {
-                index::scatter_src(&result, &self_, dim, &index, &src)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let src = &*src.dense()?;
+            let result = rules::scatter_src(self_, dim, index, src)?.make()?;
+            if dispatch::on_cpu("scatter.src", &result, [self_, index, src])? {
+                index::scatter_src(&result, self_, dim, index, src)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn scatter_src_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
         dispatch::named("scatter_.src", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let src = src.dense()?;
-            let spec = rules::scatter_src(&self_, dim, &index, &src)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Temporary, [&index, &src])?;
-            if dispatch::on_cpu("scatter_.src", &place, [&self_, &index, &src])? {
-                index::scatter_src(&place, &self_, dim, &index, &src)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let src = &*src.dense()?;
+            let spec = rules::scatter_src(self_, dim, index, src)?;
+            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, src])?;
+            if dispatch::on_cpu("scatter_.src", &place, [self_, index, src])? {
+                index::scatter_src(&place, self_, dim, index, src)?;
             }
             place.finish(tensor)
         })
@@ -141,13 +141,13 @@ mod forward {
 
     pub fn scatter_src_out(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("scatter.src_out", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let src = src.dense()?;
-            let spec = rules::scatter_src(&self_, dim, &index, &src)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &index, &src])?;
-            if dispatch::on_cpu("scatter.src_out", &place, [&self_, &index, &src])? {
-                index::scatter_src(&place, &self_, dim, &index, &src)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let src = &*src.dense()?;
+            let spec = rules::scatter_src(self_, dim, index, src)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, src])?;
+            if dispatch::on_cpu("scatter.src_out", &place, [self_, index, src])? {
+                index::scatter_src(&place, self_, dim, index, src)?;
             }
             place.finish(out)
         })
@@ -155,25 +155,25 @@ mod forward {
 
     pub fn scatter_value(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
         dispatch::named("scatter.value", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let result = rules::scatter_value(&self_, dim, &index, value)?.allocate()?;
-            if dispatch::on_cpu("scatter.value", &result, [&self_, &index])? {
-                index::scatter_value(&result, &self_, dim, &index, value)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let result = rules::scatter_value(self_, dim, index, value)?.make()?;
+            if dispatch::on_cpu("scatter.value", &result, [self_, index])? {
+                index::scatter_value(&result, self_, dim, index, value)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn scatter_value_(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<()> {
         dispatch::named("scatter_.value", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let spec = rules::scatter_value(&self_, dim, &index, value)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Temporary, [&index])?;
-            if dispatch::on_cpu("scatter_.value", &place, [&self_, &index])? {
-                index::scatter_value(&place, &self_, dim, &index, value)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let spec = rules::scatter_value(self_, dim, index, value)?;
+            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index])?;
+            if dispatch::on_cpu("scatter_.value", &place, [self_, index])? {
+                index::scatter_value(&place, self_, dim, index, value)?;
             }
             place.finish(tensor)
         })
@@ -181,12 +181,12 @@ mod forward {
 
     pub fn scatter_value_out(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("scatter.value_out", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let spec = rules::scatter_value(&self_, dim, &index, value)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &index])?;
-            if dispatch::on_cpu("scatter.value_out", &place, [&self_, &index])? {
-                index::scatter_value(&place, &self_, dim, &index, value)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let spec = rules::scatter_value(self_, dim, index, value)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index])?;
+            if dispatch::on_cpu("scatter.value_out", &place, [self_, index])? {
+                index::scatter_value(&place, self_, dim, index, value)?;
             }
             place.finish(out)
         })

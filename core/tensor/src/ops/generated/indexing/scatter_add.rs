@@ -63,27 +63,27 @@ mod forward {
 
     pub fn scatter_add(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
         dispatch::named("scatter_add", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let src = src.dense()?;
-            let result = rules::scatter_src(&self_, dim, &index, &src)?.allocate()?;
-            if dispatch::on_cpu("scatter_add", &result, [&self_, &index, &src])? {
-                index::scatter_add(&result, &self_, dim, &index, &src)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let src = &*src.dense()?;
+            let result = rules::scatter_src(self_, dim, index, src)?.make()?;
+            if dispatch::on_cpu("scatter_add", &result, [self_, index, src])? {
+                index::scatter_add(&result, self_, dim, index, src)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn scatter_add_(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<()> {
         dispatch::named("scatter_add_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let src = src.dense()?;
-            let spec = rules::scatter_src(&self_, dim, &index, &src)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Temporary, [&index, &src])?;
-            if dispatch::on_cpu("scatter_add_", &place, [&self_, &index, &src])? {
-                index::scatter_add(&place, &self_, dim, &index, &src)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let src = &*src.dense()?;
+            let spec = rules::scatter_src(self_, dim, index, src)?;
+            let place = spec.prepare_inplace(self_, Overlap::Temporary, [index, src])?;
+            if dispatch::on_cpu("scatter_add_", &place, [self_, index, src])? {
+                index::scatter_add(&place, self_, dim, index, src)?;
             }
             place.finish(tensor)
         })
@@ -91,13 +91,13 @@ mod forward {
 
     pub fn scatter_add_out(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("scatter_add.out", || {
-            let self_ = self_.dense()?;
-            let index = index.dense()?;
-            let src = src.dense()?;
-            let spec = rules::scatter_src(&self_, dim, &index, &src)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &index, &src])?;
-            if dispatch::on_cpu("scatter_add.out", &place, [&self_, &index, &src])? {
-                index::scatter_add(&place, &self_, dim, &index, &src)?;
+            let self_ = &*self_.dense()?;
+            let index = &*index.dense()?;
+            let src = &*src.dense()?;
+            let spec = rules::scatter_src(self_, dim, index, src)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, index, src])?;
+            if dispatch::on_cpu("scatter_add.out", &place, [self_, index, src])? {
+                index::scatter_add(&place, self_, dim, index, src)?;
             }
             place.finish(out)
         })

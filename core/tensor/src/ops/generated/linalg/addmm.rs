@@ -70,27 +70,27 @@ mod forward {
 
     pub fn addmm(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("addmm", || {
-            let self_ = self_.dense()?;
-            let mat1 = mat1.dense()?;
-            let mat2 = mat2.dense()?;
-            let result = rules::addmm(&self_, &mat1, &mat2, beta, alpha)?.allocate()?;
-            if dispatch::on_cpu("addmm", &result, [&self_, &mat1, &mat2])? {
-                matmul::addmm(&result, &self_, &mat1, &mat2, beta, alpha)?;
+            let self_ = &*self_.dense()?;
+            let mat1 = &*mat1.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let result = rules::addmm(self_, mat1, mat2, beta, alpha)?.make()?;
+            if dispatch::on_cpu("addmm", &result, [self_, mat1, mat2])? {
+                matmul::addmm(&result, self_, mat1, mat2, beta, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn addmm_(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
         dispatch::named("addmm_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let mat1 = mat1.dense()?;
-            let mat2 = mat2.dense()?;
-            let spec = rules::addmm(&self_, &mat1, &mat2, beta, alpha)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Temporary, [&mat1, &mat2])?;
-            if dispatch::on_cpu("addmm_", &place, [&self_, &mat1, &mat2])? {
-                matmul::addmm(&place, &self_, &mat1, &mat2, beta, alpha)?;
+            let self_ = &*self_.dense()?;
+            let mat1 = &*mat1.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let spec = rules::addmm(self_, mat1, mat2, beta, alpha)?;
+            let place = spec.prepare_inplace(self_, Overlap::Temporary, [mat1, mat2])?;
+            if dispatch::on_cpu("addmm_", &place, [self_, mat1, mat2])? {
+                matmul::addmm(&place, self_, mat1, mat2, beta, alpha)?;
             }
             place.finish(tensor)
         })
@@ -105,13 +105,13 @@ mod forward {
         out: &Tensor,
     ) -> Result<()> {
         dispatch::named("addmm.out", || {
-            let self_ = self_.dense()?;
-            let mat1 = mat1.dense()?;
-            let mat2 = mat2.dense()?;
-            let spec = rules::addmm(&self_, &mat1, &mat2, beta, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &mat1, &mat2])?;
-            if dispatch::on_cpu("addmm.out", &place, [&self_, &mat1, &mat2])? {
-                matmul::addmm(&place, &self_, &mat1, &mat2, beta, alpha)?;
+            let self_ = &*self_.dense()?;
+            let mat1 = &*mat1.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let spec = rules::addmm(self_, mat1, mat2, beta, alpha)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat1, mat2])?;
+            if dispatch::on_cpu("addmm.out", &place, [self_, mat1, mat2])? {
+                matmul::addmm(&place, self_, mat1, mat2, beta, alpha)?;
             }
             place.finish(out)
         })

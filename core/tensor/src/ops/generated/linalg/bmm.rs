@@ -44,24 +44,24 @@ mod forward {
 
     pub fn bmm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
         dispatch::named("bmm", || {
-            let self_ = self_.dense()?;
-            let mat2 = mat2.dense()?;
-            let result = rules::bmm(&self_, &mat2)?.allocate()?;
-            if dispatch::on_cpu("bmm", &result, [&self_, &mat2])? {
-                matmul::bmm(&result, &self_, &mat2)?;
+            let self_ = &*self_.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let result = rules::bmm(self_, mat2)?.make()?;
+            if dispatch::on_cpu("bmm", &result, [self_, mat2])? {
+                matmul::bmm(&result, self_, mat2)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn bmm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("bmm.out", || {
-            let self_ = self_.dense()?;
-            let mat2 = mat2.dense()?;
-            let spec = rules::bmm(&self_, &mat2)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &mat2])?;
-            if dispatch::on_cpu("bmm.out", &place, [&self_, &mat2])? {
-                matmul::bmm(&place, &self_, &mat2)?;
+            let self_ = &*self_.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let spec = rules::bmm(self_, mat2)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat2])?;
+            if dispatch::on_cpu("bmm.out", &place, [self_, mat2])? {
+                matmul::bmm(&place, self_, mat2)?;
             }
             place.finish(out)
         })

@@ -43,24 +43,24 @@ mod forward {
 
     pub fn mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
         dispatch::named("mm", || {
-            let self_ = self_.dense()?;
-            let mat2 = mat2.dense()?;
-            let result = rules::mm(&self_, &mat2)?.allocate()?;
-            if dispatch::on_cpu("mm", &result, [&self_, &mat2])? {
-                matmul::mm(&result, &self_, &mat2)?;
+            let self_ = &*self_.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let result = rules::mm(self_, mat2)?.make()?;
+            if dispatch::on_cpu("mm", &result, [self_, mat2])? {
+                matmul::mm(&result, self_, mat2)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn mm_out(self_: &Tensor, mat2: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("mm.out", || {
-            let self_ = self_.dense()?;
-            let mat2 = mat2.dense()?;
-            let spec = rules::mm(&self_, &mat2)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_, &mat2])?;
-            if dispatch::on_cpu("mm.out", &place, [&self_, &mat2])? {
-                matmul::mm(&place, &self_, &mat2)?;
+            let self_ = &*self_.dense()?;
+            let mat2 = &*mat2.dense()?;
+            let spec = rules::mm(self_, mat2)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_, mat2])?;
+            if dispatch::on_cpu("mm.out", &place, [self_, mat2])? {
+                matmul::mm(&place, self_, mat2)?;
             }
             place.finish(out)
         })

@@ -81,22 +81,22 @@ mod forward {
 
     pub fn _log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
         dispatch::named("_log_softmax", || {
-            let self_ = self_.dense()?;
-            let result = rules::softmax(&self_, dim, half_to_float)?.allocate()?;
-            if dispatch::on_cpu("_log_softmax", &result, [&self_])? {
-                softmax::log_softmax(&result, &self_, dim, half_to_float)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::softmax(self_, dim, half_to_float)?.make()?;
+            if dispatch::on_cpu("_log_softmax", &result, [self_])? {
+                softmax::log_softmax(&result, self_, dim, half_to_float)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn _log_softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
         dispatch::named("_log_softmax.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::softmax(&self_, dim, half_to_float)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("_log_softmax.out", &place, [&self_])? {
-                softmax::log_softmax(&place, &self_, dim, half_to_float)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::softmax(self_, dim, half_to_float)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("_log_softmax.out", &place, [self_])? {
+                softmax::log_softmax(&place, self_, dim, half_to_float)?;
             }
             place.finish(out)
         })

@@ -44,13 +44,13 @@ mod forward {
         input_dtype: DType,
     ) -> Result<Tensor> {
         dispatch::named("_log_softmax_backward_data", || {
-            let grad_output = grad_output.dense()?;
-            let output = output.dense()?;
-            let result = rules::softmax_backward(&grad_output, &output, dim, input_dtype)?.allocate()?;
-            if dispatch::on_cpu("_log_softmax_backward_data", &result, [&grad_output, &output])? {
-                softmax::log_softmax_backward(&result, &grad_output, &output, dim, input_dtype)?;
+            let grad_output = &*grad_output.dense()?;
+            let output = &*output.dense()?;
+            let result = rules::softmax_backward(grad_output, output, dim, input_dtype)?.make()?;
+            if dispatch::on_cpu("_log_softmax_backward_data", &result, [grad_output, output])? {
+                softmax::log_softmax_backward(&result, grad_output, output, dim, input_dtype)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -126,38 +126,38 @@ mod forward {
         total_weight: &Tensor,
     ) -> Result<Tensor> {
         dispatch::named("nll_loss_backward", || {
-            let grad_output = grad_output.dense()?;
-            let self_ = self_.dense()?;
-            let target = target.dense()?;
+            let grad_output = &*grad_output.dense()?;
+            let self_ = &*self_.dense()?;
+            let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let total_weight = total_weight.dense()?;
+            let total_weight = &*total_weight.dense()?;
             let result = rules::nll_loss_backward(
-                &grad_output,
-                &self_,
-                &target,
+                grad_output,
+                self_,
+                target,
                 weight.as_ref(),
                 reduction,
                 ignore_index,
-                &total_weight,
+                total_weight,
             )?
-            .allocate()?;
+            .make()?;
             if dispatch::on_cpu(
                 "nll_loss_backward",
                 &result,
-                [&grad_output, &self_, &target, &total_weight].into_iter().chain(&weight),
+                [grad_output, self_, target, total_weight].into_iter().chain(&weight),
             )? {
                 loss::nll_loss_backward(
                     &result,
-                    &grad_output,
-                    &self_,
-                    &target,
+                    grad_output,
+                    self_,
+                    target,
                     weight.as_ref(),
                     reduction,
                     ignore_index,
-                    &total_weight,
+                    total_weight,
                 )?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -173,39 +173,39 @@ mod forward {
         grad_input: &Tensor,
     ) -> Result<()> {
         dispatch::named("nll_loss_backward.grad_input", || {
-            let grad_output = grad_output.dense()?;
-            let self_ = self_.dense()?;
-            let target = target.dense()?;
+            let grad_output = &*grad_output.dense()?;
+            let self_ = &*self_.dense()?;
+            let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let total_weight = total_weight.dense()?;
+            let total_weight = &*total_weight.dense()?;
             let spec = rules::nll_loss_backward(
-                &grad_output,
-                &self_,
-                &target,
+                grad_output,
+                self_,
+                target,
                 weight.as_ref(),
                 reduction,
                 ignore_index,
-                &total_weight,
+                total_weight,
             )?;
             let place = spec.prepare_out(
                 grad_input,
                 Overlap::Temporary,
-                [&grad_output, &self_, &target, &total_weight].into_iter().chain(&weight),
+                [grad_output, self_, target, total_weight].into_iter().chain(&weight),
             )?;
             if dispatch::on_cpu(
                 "nll_loss_backward.grad_input",
                 &place,
-                [&grad_output, &self_, &target, &total_weight].into_iter().chain(&weight),
+                [grad_output, self_, target, total_weight].into_iter().chain(&weight),
             )? {
                 loss::nll_loss_backward(
                     &place,
-                    &grad_output,
-                    &self_,
-                    &target,
+                    grad_output,
+                    self_,
+                    target,
                     weight.as_ref(),
                     reduction,
                     ignore_index,
-                    &total_weight,
+                    total_weight,
                 )?;
             }
             place.finish(grad_input)

@@ -83,16 +83,16 @@ mod forward {
         ignore_index: i64,
     ) -> Result<(Tensor, Tensor)> {
         dispatch::named("nll_loss_forward", || {
-            let self_ = self_.dense()?;
-            let target = target.dense()?;
+            let self_ = &*self_.dense()?;
+            let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let [spec0, spec1] = rules::nll_loss_forward(&self_, &target, weight.as_ref(), reduction, ignore_index)?;
-            let result0 = spec0.allocate()?;
-            let result1 = spec1.allocate()?;
-            if dispatch::on_cpu("nll_loss_forward", &result0, [&self_, &target].into_iter().chain(&weight))? {
-                loss::nll_loss_forward(&result0, &result1, &self_, &target, weight.as_ref(), reduction, ignore_index)?;
+            let [spec0, spec1] = rules::nll_loss_forward(self_, target, weight.as_ref(), reduction, ignore_index)?;
+            let result0 = spec0.make()?;
+            let result1 = spec1.make()?;
+            if dispatch::on_cpu("nll_loss_forward", &result0, [self_, target].into_iter().chain(&weight))? {
+                loss::nll_loss_forward(&result0, &result1, self_, target, weight.as_ref(), reduction, ignore_index)?;
             }
-            Ok((Tensor::from_dense(result0), Tensor::from_dense(result1)))
+            Ok((result0.into_tensor(), result1.into_tensor()))
         })
     }
 
@@ -106,15 +106,15 @@ mod forward {
         total_weight: &Tensor,
     ) -> Result<()> {
         dispatch::named("nll_loss_forward.output", || {
-            let self_ = self_.dense()?;
-            let target = target.dense()?;
+            let self_ = &*self_.dense()?;
+            let target = &*target.dense()?;
             let weight = dispatch::dense_opt(weight)?;
-            let [spec0, spec1] = rules::nll_loss_forward(&self_, &target, weight.as_ref(), reduction, ignore_index)?;
-            let place0 = spec0.prepare_out(output, Overlap::Temporary, [&self_, &target].into_iter().chain(&weight))?;
+            let [spec0, spec1] = rules::nll_loss_forward(self_, target, weight.as_ref(), reduction, ignore_index)?;
+            let place0 = spec0.prepare_out(output, Overlap::Temporary, [self_, target].into_iter().chain(&weight))?;
             let place1 =
-                spec1.prepare_out(total_weight, Overlap::Temporary, [&self_, &target].into_iter().chain(&weight))?;
-            if dispatch::on_cpu("nll_loss_forward.output", &place0, [&self_, &target].into_iter().chain(&weight))? {
-                loss::nll_loss_forward(&place0, &place1, &self_, &target, weight.as_ref(), reduction, ignore_index)?;
+                spec1.prepare_out(total_weight, Overlap::Temporary, [self_, target].into_iter().chain(&weight))?;
+            if dispatch::on_cpu("nll_loss_forward.output", &place0, [self_, target].into_iter().chain(&weight))? {
+                loss::nll_loss_forward(&place0, &place1, self_, target, weight.as_ref(), reduction, ignore_index)?;
             }
             place0.finish(output)?;
             place1.finish(total_weight)

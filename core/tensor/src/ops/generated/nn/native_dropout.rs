@@ -29,14 +29,14 @@ mod forward {
 
     pub fn native_dropout(input: &Tensor, p: f64, train: Option<bool>) -> Result<(Tensor, Tensor)> {
         dispatch::named("native_dropout", || {
-            let input = input.dense()?;
-            let [spec0, spec1] = rules::native_dropout(&input, p, train)?;
-            let result0 = spec0.allocate()?;
-            let result1 = spec1.allocate()?;
-            if dispatch::on_cpu("native_dropout", &result0, [&input])? {
-                random::native_dropout(&result0, &result1, &input, p, train)?;
+            let input = &*input.dense()?;
+            let [spec0, spec1] = rules::native_dropout(input, p, train)?;
+            let result0 = spec0.make()?;
+            let result1 = spec1.make()?;
+            if dispatch::on_cpu("native_dropout", &result0, [input])? {
+                random::native_dropout(&result0, &result1, input, p, train)?;
             }
-            Ok((Tensor::from_dense(result0), Tensor::from_dense(result1)))
+            Ok((result0.into_tensor(), result1.into_tensor()))
         })
     }
 }

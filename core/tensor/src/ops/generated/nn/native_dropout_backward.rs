@@ -30,13 +30,13 @@ mod forward {
 
     pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
         dispatch::named("native_dropout_backward", || {
-            let grad_output = grad_output.dense()?;
-            let mask = mask.dense()?;
-            let result = rules::native_dropout_backward(&grad_output, &mask, scale)?.allocate()?;
-            if dispatch::on_cpu("native_dropout_backward", &result, [&grad_output, &mask])? {
-                pointwise::native_dropout_backward(&result, &grad_output, &mask, scale)?;
+            let grad_output = &*grad_output.dense()?;
+            let mask = &*mask.dense()?;
+            let result = rules::native_dropout_backward(grad_output, mask, scale)?.make()?;
+            if dispatch::on_cpu("native_dropout_backward", &result, [grad_output, mask])? {
+                pointwise::native_dropout_backward(&result, grad_output, mask, scale)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -77,22 +77,22 @@ mod forward {
 
     pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
         dispatch::named("_softmax", || {
-            let self_ = self_.dense()?;
-            let result = rules::softmax(&self_, dim, half_to_float)?.allocate()?;
-            if dispatch::on_cpu("_softmax", &result, [&self_])? {
-                softmax::softmax(&result, &self_, dim, half_to_float)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::softmax(self_, dim, half_to_float)?.make()?;
+            if dispatch::on_cpu("_softmax", &result, [self_])? {
+                softmax::softmax(&result, self_, dim, half_to_float)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn _softmax_out(self_: &Tensor, dim: i64, half_to_float: bool, out: &Tensor) -> Result<()> {
         dispatch::named("_softmax.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::softmax(&self_, dim, half_to_float)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("_softmax.out", &place, [&self_])? {
-                softmax::softmax(&place, &self_, dim, half_to_float)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::softmax(self_, dim, half_to_float)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("_softmax.out", &place, [self_])? {
+                softmax::softmax(&place, self_, dim, half_to_float)?;
             }
             place.finish(out)
         })

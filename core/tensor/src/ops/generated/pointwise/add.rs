@@ -86,25 +86,25 @@ mod forward {
 
     pub fn add_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("add.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::add(&self_, &other, alpha)?.allocate()?;
-            if dispatch::on_cpu("add.Tensor", &result, [&self_, &other])? {
-                pointwise::add(&result, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::add(self_, other, alpha)?.make()?;
+            if dispatch::on_cpu("add.Tensor", &result, [self_, other])? {
+                pointwise::add(&result, self_, other, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn add_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
         dispatch::named("add_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::add(&self_, &other, alpha)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("add_.Tensor", &place, [&self_, &other])? {
-                pointwise::add(&place, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::add(self_, other, alpha)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("add_.Tensor", &place, [self_, other])? {
+                pointwise::add(&place, self_, other, alpha)?;
             }
             place.finish(tensor)
         })
@@ -112,12 +112,12 @@ mod forward {
 
     pub fn add_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("add.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::add(&self_, &other, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("add.out", &place, [&self_, &other])? {
-                pointwise::add(&place, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::add(self_, other, alpha)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("add.out", &place, [self_, other])? {
+                pointwise::add(&place, self_, other, alpha)?;
             }
             place.finish(out)
         })
@@ -125,23 +125,23 @@ mod forward {
 
     pub fn add_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("add.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::add_scalar(&self_, other, alpha)?.allocate()?;
-            if dispatch::on_cpu("add.Scalar", &result, [&self_])? {
-                pointwise::add_scalar(&result, &self_, other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::add_scalar(self_, other, alpha)?.make()?;
+            if dispatch::on_cpu("add.Scalar", &result, [self_])? {
+                pointwise::add_scalar(&result, self_, other, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn add_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
         dispatch::named("add_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::add_scalar(&self_, other, alpha)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("add_.Scalar", &place, [&self_])? {
-                pointwise::add_scalar(&place, &self_, other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::add_scalar(self_, other, alpha)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("add_.Scalar", &place, [self_])? {
+                pointwise::add_scalar(&place, self_, other, alpha)?;
             }
             place.finish(tensor)
         })

@@ -106,23 +106,23 @@ mod forward {
 
     pub fn clamp(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
         dispatch::named("clamp", || {
-            let self_ = self_.dense()?;
-            let result = rules::clamp(&self_, min, max)?.allocate()?;
-            if dispatch::on_cpu("clamp", &result, [&self_])? {
-                pointwise::clamp(&result, &self_, min, max)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::clamp(self_, min, max)?.make()?;
+            if dispatch::on_cpu("clamp", &result, [self_])? {
+                pointwise::clamp(&result, self_, min, max)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn clamp_(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<()> {
         dispatch::named("clamp_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::clamp(&self_, min, max)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("clamp_", &place, [&self_])? {
-                pointwise::clamp(&place, &self_, min, max)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::clamp(self_, min, max)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("clamp_", &place, [self_])? {
+                pointwise::clamp(&place, self_, min, max)?;
             }
             place.finish(tensor)
         })
@@ -130,11 +130,11 @@ mod forward {
 
     pub fn clamp_out(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>, out: &Tensor) -> Result<()> {
         dispatch::named("clamp.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::clamp(&self_, min, max)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("clamp.out", &place, [&self_])? {
-                pointwise::clamp(&place, &self_, min, max)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::clamp(self_, min, max)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("clamp.out", &place, [self_])? {
+                pointwise::clamp(&place, self_, min, max)?;
             }
             place.finish(out)
         })
@@ -142,27 +142,27 @@ mod forward {
 
     pub fn clamp_tensor(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
         dispatch::named("clamp.Tensor", || {
-            let self_ = self_.dense()?;
+            let self_ = &*self_.dense()?;
             let min = dispatch::dense_opt(min)?;
             let max = dispatch::dense_opt(max)?;
-            let result = rules::clamp_tensor(&self_, min.as_ref(), max.as_ref())?.allocate()?;
-            if dispatch::on_cpu("clamp.Tensor", &result, [&self_].into_iter().chain(&min).chain(&max))? {
-                pointwise::clamp_tensor(&result, &self_, min.as_ref(), max.as_ref())?;
+            let result = rules::clamp_tensor(self_, min.as_ref(), max.as_ref())?.make()?;
+            if dispatch::on_cpu("clamp.Tensor", &result, [self_].into_iter().chain(&min).chain(&max))? {
+                pointwise::clamp_tensor(&result, self_, min.as_ref(), max.as_ref())?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn clamp_tensor_(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<()> {
         dispatch::named("clamp_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
+            let self_ = &*self_.dense()?;
             let min = dispatch::dense_opt(min)?;
             let max = dispatch::dense_opt(max)?;
-            let spec = rules::clamp_tensor(&self_, min.as_ref(), max.as_ref())?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, min.iter().chain(&max))?;
-            if dispatch::on_cpu("clamp_.Tensor", &place, [&self_].into_iter().chain(&min).chain(&max))? {
-                pointwise::clamp_tensor(&place, &self_, min.as_ref(), max.as_ref())?;
+            let spec = rules::clamp_tensor(self_, min.as_ref(), max.as_ref())?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, min.iter().chain(&max))?;
+            if dispatch::on_cpu("clamp_.Tensor", &place, [self_].into_iter().chain(&min).chain(&max))? {
+                pointwise::clamp_tensor(&place, self_, min.as_ref(), max.as_ref())?;
             }
             place.finish(tensor)
         })
@@ -170,13 +170,13 @@ mod forward {
 
     pub fn clamp_tensor_out(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>, out: &Tensor) -> Result<()> {
         dispatch::named("clamp.Tensor_out", || {
-            let self_ = self_.dense()?;
+            let self_ = &*self_.dense()?;
             let min = dispatch::dense_opt(min)?;
             let max = dispatch::dense_opt(max)?;
-            let spec = rules::clamp_tensor(&self_, min.as_ref(), max.as_ref())?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_].into_iter().chain(&min).chain(&max))?;
-            if dispatch::on_cpu("clamp.Tensor_out", &place, [&self_].into_iter().chain(&min).chain(&max))? {
-                pointwise::clamp_tensor(&place, &self_, min.as_ref(), max.as_ref())?;
+            let spec = rules::clamp_tensor(self_, min.as_ref(), max.as_ref())?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_].into_iter().chain(&min).chain(&max))?;
+            if dispatch::on_cpu("clamp.Tensor_out", &place, [self_].into_iter().chain(&min).chain(&max))? {
+                pointwise::clamp_tensor(&place, self_, min.as_ref(), max.as_ref())?;
             }
             place.finish(out)
         })

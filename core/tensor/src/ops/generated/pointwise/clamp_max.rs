@@ -55,23 +55,23 @@ mod forward {
 
     pub fn clamp_max(self_: &Tensor, max: Scalar) -> Result<Tensor> {
         dispatch::named("clamp_max", || {
-            let self_ = self_.dense()?;
-            let result = rules::clamp_scalar(&self_, max)?.allocate()?;
-            if dispatch::on_cpu("clamp_max", &result, [&self_])? {
-                pointwise::clamp_max(&result, &self_, max)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::clamp_scalar(self_, max)?.make()?;
+            if dispatch::on_cpu("clamp_max", &result, [self_])? {
+                pointwise::clamp_max(&result, self_, max)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn clamp_max_(self_: &Tensor, max: Scalar) -> Result<()> {
         dispatch::named("clamp_max_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::clamp_scalar(&self_, max)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("clamp_max_", &place, [&self_])? {
-                pointwise::clamp_max(&place, &self_, max)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::clamp_scalar(self_, max)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("clamp_max_", &place, [self_])? {
+                pointwise::clamp_max(&place, self_, max)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn clamp_max_out(self_: &Tensor, max: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("clamp_max.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::clamp_scalar(&self_, max)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("clamp_max.out", &place, [&self_])? {
-                pointwise::clamp_max(&place, &self_, max)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::clamp_scalar(self_, max)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("clamp_max.out", &place, [self_])? {
+                pointwise::clamp_max(&place, self_, max)?;
             }
             place.finish(out)
         })

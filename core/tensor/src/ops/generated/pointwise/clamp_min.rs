@@ -55,23 +55,23 @@ mod forward {
 
     pub fn clamp_min(self_: &Tensor, min: Scalar) -> Result<Tensor> {
         dispatch::named("clamp_min", || {
-            let self_ = self_.dense()?;
-            let result = rules::clamp_scalar(&self_, min)?.allocate()?;
-            if dispatch::on_cpu("clamp_min", &result, [&self_])? {
-                pointwise::clamp_min(&result, &self_, min)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::clamp_scalar(self_, min)?.make()?;
+            if dispatch::on_cpu("clamp_min", &result, [self_])? {
+                pointwise::clamp_min(&result, self_, min)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn clamp_min_(self_: &Tensor, min: Scalar) -> Result<()> {
         dispatch::named("clamp_min_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::clamp_scalar(&self_, min)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("clamp_min_", &place, [&self_])? {
-                pointwise::clamp_min(&place, &self_, min)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::clamp_scalar(self_, min)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("clamp_min_", &place, [self_])? {
+                pointwise::clamp_min(&place, self_, min)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn clamp_min_out(self_: &Tensor, min: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("clamp_min.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::clamp_scalar(&self_, min)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("clamp_min.out", &place, [&self_])? {
-                pointwise::clamp_min(&place, &self_, min)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::clamp_scalar(self_, min)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("clamp_min.out", &place, [self_])? {
+                pointwise::clamp_min(&place, self_, min)?;
             }
             place.finish(out)
         })

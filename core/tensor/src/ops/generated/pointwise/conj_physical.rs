@@ -55,23 +55,23 @@ mod forward {
 
     pub fn conj_physical(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("conj_physical", || {
-            let self_ = self_.dense()?;
-            let result = rules::like(&self_)?.allocate()?;
-            if dispatch::on_cpu("conj_physical", &result, [&self_])? {
-                pointwise::conj_physical(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::like(self_)?.make()?;
+            if dispatch::on_cpu("conj_physical", &result, [self_])? {
+                pointwise::conj_physical(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn conj_physical_(self_: &Tensor) -> Result<()> {
         dispatch::named("conj_physical_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::like(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("conj_physical_", &place, [&self_])? {
-                pointwise::conj_physical(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::like(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("conj_physical_", &place, [self_])? {
+                pointwise::conj_physical(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn conj_physical_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("conj_physical.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::like(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("conj_physical.out", &place, [&self_])? {
-                pointwise::conj_physical(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::like(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("conj_physical.out", &place, [self_])? {
+                pointwise::conj_physical(&place, self_)?;
             }
             place.finish(out)
         })

@@ -43,23 +43,23 @@ mod forward {
 
     pub fn div_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         dispatch::named("div.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::true_divide_scalar(&self_, other)?.allocate()?;
-            if dispatch::on_cpu("div.Scalar", &result, [&self_])? {
-                pointwise::div_scalar(&result, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::true_divide_scalar(self_, other)?.make()?;
+            if dispatch::on_cpu("div.Scalar", &result, [self_])? {
+                pointwise::div_scalar(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn div_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         dispatch::named("div_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::true_divide_scalar(&self_, other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("div_.Scalar", &place, [&self_])? {
-                pointwise::div_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::true_divide_scalar(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("div_.Scalar", &place, [self_])? {
+                pointwise::div_scalar(&place, self_, other)?;
             }
             place.finish(tensor)
         })

@@ -46,23 +46,23 @@ mod forward {
 
     pub fn div_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
         dispatch::named("div.Scalar_mode", || {
-            let self_ = self_.dense()?;
-            let result = rules::divide_mode_scalar(&self_, other, rounding_mode)?.allocate()?;
-            if dispatch::on_cpu("div.Scalar_mode", &result, [&self_])? {
-                pointwise::div_mode_scalar(&result, &self_, other, rounding_mode)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::divide_mode_scalar(self_, other, rounding_mode)?.make()?;
+            if dispatch::on_cpu("div.Scalar_mode", &result, [self_])? {
+                pointwise::div_mode_scalar(&result, self_, other, rounding_mode)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn div_scalar_mode_(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<()> {
         dispatch::named("div_.Scalar_mode", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::divide_mode_scalar(&self_, other, rounding_mode)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("div_.Scalar_mode", &place, [&self_])? {
-                pointwise::div_mode_scalar(&place, &self_, other, rounding_mode)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::divide_mode_scalar(self_, other, rounding_mode)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("div_.Scalar_mode", &place, [self_])? {
+                pointwise::div_mode_scalar(&place, self_, other, rounding_mode)?;
             }
             place.finish(tensor)
         })

@@ -56,25 +56,25 @@ mod forward {
 
     pub fn div_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("div.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::true_divide(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("div.Tensor", &result, [&self_, &other])? {
-                pointwise::div(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::true_divide(self_, other)?.make()?;
+            if dispatch::on_cpu("div.Tensor", &result, [self_, other])? {
+                pointwise::div(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn div_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("div_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::true_divide(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("div_.Tensor", &place, [&self_, &other])? {
-                pointwise::div(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::true_divide(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("div_.Tensor", &place, [self_, other])? {
+                pointwise::div(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -82,12 +82,12 @@ mod forward {
 
     pub fn div_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("div.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::true_divide(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("div.out", &place, [&self_, &other])? {
-                pointwise::div(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::true_divide(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("div.out", &place, [self_, other])? {
+                pointwise::div(&place, self_, other)?;
             }
             place.finish(out)
         })

@@ -64,25 +64,25 @@ mod forward {
 
     pub fn div_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
         dispatch::named("div.Tensor_mode", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::divide_mode(&self_, &other, rounding_mode)?.allocate()?;
-            if dispatch::on_cpu("div.Tensor_mode", &result, [&self_, &other])? {
-                pointwise::div_mode(&result, &self_, &other, rounding_mode)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::divide_mode(self_, other, rounding_mode)?.make()?;
+            if dispatch::on_cpu("div.Tensor_mode", &result, [self_, other])? {
+                pointwise::div_mode(&result, self_, other, rounding_mode)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn div_tensor_mode_(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<()> {
         dispatch::named("div_.Tensor_mode", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::divide_mode(&self_, &other, rounding_mode)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("div_.Tensor_mode", &place, [&self_, &other])? {
-                pointwise::div_mode(&place, &self_, &other, rounding_mode)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::divide_mode(self_, other, rounding_mode)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("div_.Tensor_mode", &place, [self_, other])? {
+                pointwise::div_mode(&place, self_, other, rounding_mode)?;
             }
             place.finish(tensor)
         })
@@ -90,12 +90,12 @@ mod forward {
 
     pub fn div_out_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>, out: &Tensor) -> Result<()> {
         dispatch::named("div.out_mode", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::divide_mode(&self_, &other, rounding_mode)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("div.out_mode", &place, [&self_, &other])? {
-                pointwise::div_mode(&place, &self_, &other, rounding_mode)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::divide_mode(self_, other, rounding_mode)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("div.out_mode", &place, [self_, other])? {
+                pointwise::div_mode(&place, self_, other, rounding_mode)?;
             }
             place.finish(out)
         })

@@ -55,23 +55,23 @@ mod forward {
 
     pub fn exp(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("exp", || {
-            let self_ = self_.dense()?;
-            let result = rules::unary_float(&self_)?.allocate()?;
-            if dispatch::on_cpu("exp", &result, [&self_])? {
-                pointwise::exp(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::unary_float(self_)?.make()?;
+            if dispatch::on_cpu("exp", &result, [self_])? {
+                pointwise::exp(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn exp_(self_: &Tensor) -> Result<()> {
         dispatch::named("exp_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("exp_", &place, [&self_])? {
-                pointwise::exp(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("exp_", &place, [self_])? {
+                pointwise::exp(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn exp_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("exp.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("exp.out", &place, [&self_])? {
-                pointwise::exp(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("exp.out", &place, [self_])? {
+                pointwise::exp(&place, self_)?;
             }
             place.finish(out)
         })

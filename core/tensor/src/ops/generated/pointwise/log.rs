@@ -55,23 +55,23 @@ mod forward {
 
     pub fn log(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("log", || {
-            let self_ = self_.dense()?;
-            let result = rules::unary_float(&self_)?.allocate()?;
-            if dispatch::on_cpu("log", &result, [&self_])? {
-                pointwise::log(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::unary_float(self_)?.make()?;
+            if dispatch::on_cpu("log", &result, [self_])? {
+                pointwise::log(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn log_(self_: &Tensor) -> Result<()> {
         dispatch::named("log_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("log_", &place, [&self_])? {
-                pointwise::log(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("log_", &place, [self_])? {
+                pointwise::log(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn log_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("log.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("log.out", &place, [&self_])? {
-                pointwise::log(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("log.out", &place, [self_])? {
+                pointwise::log(&place, self_)?;
             }
             place.finish(out)
         })

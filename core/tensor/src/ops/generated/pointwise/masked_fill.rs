@@ -44,25 +44,25 @@ mod forward {
 
     pub fn masked_fill_scalar(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
         dispatch::named("masked_fill.Scalar", || {
-            let self_ = self_.dense()?;
-            let mask = mask.dense()?;
-            let result = rules::masked_fill(&self_, &mask, value)?.allocate()?;
-            if dispatch::on_cpu("masked_fill.Scalar", &result, [&self_, &mask])? {
-                pointwise::masked_fill(&result, &self_, &mask, value)?;
+            let self_ = &*self_.dense()?;
+            let mask = &*mask.dense()?;
+            let result = rules::masked_fill(self_, mask, value)?.make()?;
+            if dispatch::on_cpu("masked_fill.Scalar", &result, [self_, mask])? {
+                pointwise::masked_fill(&result, self_, mask, value)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn masked_fill_scalar_(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
         dispatch::named("masked_fill_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let mask = mask.dense()?;
-            let spec = rules::masked_fill(&self_, &mask, value)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&mask])?;
-            if dispatch::on_cpu("masked_fill_.Scalar", &place, [&self_, &mask])? {
-                pointwise::masked_fill(&place, &self_, &mask, value)?;
+            let self_ = &*self_.dense()?;
+            let mask = &*mask.dense()?;
+            let spec = rules::masked_fill(self_, mask, value)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [mask])?;
+            if dispatch::on_cpu("masked_fill_.Scalar", &place, [self_, mask])? {
+                pointwise::masked_fill(&place, self_, mask, value)?;
             }
             place.finish(tensor)
         })

@@ -44,24 +44,24 @@ mod forward {
 
     pub fn max_other(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("max.other", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::maximum(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("max.other", &result, [&self_, &other])? {
-                pointwise::maximum(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::maximum(self_, other)?.make()?;
+            if dispatch::on_cpu("max.other", &result, [self_, other])? {
+                pointwise::maximum(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn max_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("max.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::maximum(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("max.out", &place, [&self_, &other])? {
-                pointwise::maximum(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::maximum(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("max.out", &place, [self_, other])? {
+                pointwise::maximum(&place, self_, other)?;
             }
             place.finish(out)
         })

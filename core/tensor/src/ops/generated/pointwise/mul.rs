@@ -86,25 +86,25 @@ mod forward {
 
     pub fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("mul.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::arithmetic(&self_, &other)?.allocate()?;
-            if dispatch::on_cpu("mul.Tensor", &result, [&self_, &other])? {
-                pointwise::mul(&result, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::arithmetic(self_, other)?.make()?;
+            if dispatch::on_cpu("mul.Tensor", &result, [self_, other])? {
+                pointwise::mul(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn mul_tensor_(self_: &Tensor, other: &Tensor) -> Result<()> {
         dispatch::named("mul_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::arithmetic(&self_, &other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("mul_.Tensor", &place, [&self_, &other])? {
-                pointwise::mul(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::arithmetic(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("mul_.Tensor", &place, [self_, other])? {
+                pointwise::mul(&place, self_, other)?;
             }
             place.finish(tensor)
         })
@@ -112,12 +112,12 @@ mod forward {
 
     pub fn mul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("mul.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::arithmetic(&self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("mul.out", &place, [&self_, &other])? {
-                pointwise::mul(&place, &self_, &other)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::arithmetic(self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("mul.out", &place, [self_, other])? {
+                pointwise::mul(&place, self_, other)?;
             }
             place.finish(out)
         })
@@ -125,23 +125,23 @@ mod forward {
 
     pub fn mul_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
         dispatch::named("mul.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::arithmetic_scalar(&self_, other)?.allocate()?;
-            if dispatch::on_cpu("mul.Scalar", &result, [&self_])? {
-                pointwise::mul_scalar(&result, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::arithmetic_scalar(self_, other)?.make()?;
+            if dispatch::on_cpu("mul.Scalar", &result, [self_])? {
+                pointwise::mul_scalar(&result, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn mul_scalar_(self_: &Tensor, other: Scalar) -> Result<()> {
         dispatch::named("mul_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::arithmetic_scalar(&self_, other)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("mul_.Scalar", &place, [&self_])? {
-                pointwise::mul_scalar(&place, &self_, other)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::arithmetic_scalar(self_, other)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("mul_.Scalar", &place, [self_])? {
+                pointwise::mul_scalar(&place, self_, other)?;
             }
             place.finish(tensor)
         })

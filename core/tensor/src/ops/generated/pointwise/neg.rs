@@ -55,23 +55,23 @@ mod forward {
 
     pub fn neg(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("neg", || {
-            let self_ = self_.dense()?;
-            let result = rules::negate(&self_)?.allocate()?;
-            if dispatch::on_cpu("neg", &result, [&self_])? {
-                pointwise::neg(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::negate(self_)?.make()?;
+            if dispatch::on_cpu("neg", &result, [self_])? {
+                pointwise::neg(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn neg_(self_: &Tensor) -> Result<()> {
         dispatch::named("neg_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::negate(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("neg_", &place, [&self_])? {
-                pointwise::neg(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::negate(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("neg_", &place, [self_])? {
+                pointwise::neg(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn neg_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("neg.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::negate(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("neg.out", &place, [&self_])? {
-                pointwise::neg(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::negate(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("neg.out", &place, [self_])? {
+                pointwise::neg(&place, self_)?;
             }
             place.finish(out)
         })

@@ -29,12 +29,12 @@ mod forward {
 
     pub fn _real_part(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("_real_part", || {
-            let self_ = self_.dense()?;
-            let result = rules::real_part(&self_)?.allocate()?;
-            if dispatch::on_cpu("_real_part", &result, [&self_])? {
-                pointwise::real_part(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::real_part(self_)?.make()?;
+            if dispatch::on_cpu("_real_part", &result, [self_])? {
+                pointwise::real_part(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -55,23 +55,23 @@ mod forward {
 
     pub fn reciprocal(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("reciprocal", || {
-            let self_ = self_.dense()?;
-            let result = rules::unary_float(&self_)?.allocate()?;
-            if dispatch::on_cpu("reciprocal", &result, [&self_])? {
-                pointwise::reciprocal(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::unary_float(self_)?.make()?;
+            if dispatch::on_cpu("reciprocal", &result, [self_])? {
+                pointwise::reciprocal(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn reciprocal_(self_: &Tensor) -> Result<()> {
         dispatch::named("reciprocal_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("reciprocal_", &place, [&self_])? {
-                pointwise::reciprocal(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("reciprocal_", &place, [self_])? {
+                pointwise::reciprocal(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -79,11 +79,11 @@ mod forward {
 
     pub fn reciprocal_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("reciprocal.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("reciprocal.out", &place, [&self_])? {
-                pointwise::reciprocal(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("reciprocal.out", &place, [self_])? {
+                pointwise::reciprocal(&place, self_)?;
             }
             place.finish(out)
         })

@@ -43,23 +43,23 @@ mod forward {
 
     pub fn relu(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("relu", || {
-            let self_ = self_.dense()?;
-            let result = rules::unary_real(&self_)?.allocate()?;
-            if dispatch::on_cpu("relu", &result, [&self_])? {
-                pointwise::relu(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::unary_real(self_)?.make()?;
+            if dispatch::on_cpu("relu", &result, [self_])? {
+                pointwise::relu(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn relu_(self_: &Tensor) -> Result<()> {
         dispatch::named("relu_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::unary_real(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("relu_", &place, [&self_])? {
-                pointwise::relu(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_real(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("relu_", &place, [self_])? {
+                pointwise::relu(&place, self_)?;
             }
             place.finish(tensor)
         })

@@ -52,24 +52,24 @@ mod forward {
 
     pub fn rsub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("rsub.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::sub(&self_, &other, alpha)?.allocate()?;
-            if dispatch::on_cpu("rsub.Tensor", &result, [&self_, &other])? {
-                pointwise::rsub(&result, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::sub(self_, other, alpha)?.make()?;
+            if dispatch::on_cpu("rsub.Tensor", &result, [self_, other])? {
+                pointwise::rsub(&result, self_, other, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn rsub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("rsub.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::sub_scalar(&self_, other, alpha)?.allocate()?;
-            if dispatch::on_cpu("rsub.Scalar", &result, [&self_])? {
-                pointwise::rsub_scalar(&result, &self_, other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::sub_scalar(self_, other, alpha)?.make()?;
+            if dispatch::on_cpu("rsub.Scalar", &result, [self_])? {
+                pointwise::rsub_scalar(&result, self_, other, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

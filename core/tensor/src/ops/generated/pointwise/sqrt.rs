@@ -56,23 +56,23 @@ mod forward {
 
     pub fn sqrt(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("sqrt", || {
-            let self_ = self_.dense()?;
-            let result = rules::unary_float(&self_)?.allocate()?;
-            if dispatch::on_cpu("sqrt", &result, [&self_])? {
-                pointwise::sqrt(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::unary_float(self_)?.make()?;
+            if dispatch::on_cpu("sqrt", &result, [self_])? {
+                pointwise::sqrt(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn sqrt_(self_: &Tensor) -> Result<()> {
         dispatch::named("sqrt_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sqrt_", &place, [&self_])? {
-                pointwise::sqrt(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("sqrt_", &place, [self_])? {
+                pointwise::sqrt(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -80,11 +80,11 @@ mod forward {
 
     pub fn sqrt_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("sqrt.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::unary_float(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("sqrt.out", &place, [&self_])? {
-                pointwise::sqrt(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::unary_float(self_)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("sqrt.out", &place, [self_])? {
+                pointwise::sqrt(&place, self_)?;
             }
             place.finish(out)
         })

@@ -88,25 +88,25 @@ mod forward {
 
     pub fn sub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("sub.Tensor", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::sub(&self_, &other, alpha)?.allocate()?;
-            if dispatch::on_cpu("sub.Tensor", &result, [&self_, &other])? {
-                pointwise::sub(&result, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::sub(self_, other, alpha)?.make()?;
+            if dispatch::on_cpu("sub.Tensor", &result, [self_, other])? {
+                pointwise::sub(&result, self_, other, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn sub_tensor_(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<()> {
         dispatch::named("sub_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::sub(&self_, &other, alpha)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [&other])?;
-            if dispatch::on_cpu("sub_.Tensor", &place, [&self_, &other])? {
-                pointwise::sub(&place, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::sub(self_, other, alpha)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [other])?;
+            if dispatch::on_cpu("sub_.Tensor", &place, [self_, other])? {
+                pointwise::sub(&place, self_, other, alpha)?;
             }
             place.finish(tensor)
         })
@@ -114,12 +114,12 @@ mod forward {
 
     pub fn sub_out(self_: &Tensor, other: &Tensor, alpha: Scalar, out: &Tensor) -> Result<()> {
         dispatch::named("sub.out", || {
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::sub(&self_, &other, alpha)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_, &other])?;
-            if dispatch::on_cpu("sub.out", &place, [&self_, &other])? {
-                pointwise::sub(&place, &self_, &other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::sub(self_, other, alpha)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_, other])?;
+            if dispatch::on_cpu("sub.out", &place, [self_, other])? {
+                pointwise::sub(&place, self_, other, alpha)?;
             }
             place.finish(out)
         })
@@ -127,23 +127,23 @@ mod forward {
 
     pub fn sub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
         dispatch::named("sub.Scalar", || {
-            let self_ = self_.dense()?;
-            let result = rules::sub_scalar(&self_, other, alpha)?.allocate()?;
-            if dispatch::on_cpu("sub.Scalar", &result, [&self_])? {
-                pointwise::sub_scalar(&result, &self_, other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::sub_scalar(self_, other, alpha)?.make()?;
+            if dispatch::on_cpu("sub.Scalar", &result, [self_])? {
+                pointwise::sub_scalar(&result, self_, other, alpha)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn sub_scalar_(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<()> {
         dispatch::named("sub_.Scalar", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let spec = rules::sub_scalar(&self_, other, alpha)?;
-            let place = spec.prepare_inplace(&self_, Overlap::Elementwise, [])?;
-            if dispatch::on_cpu("sub_.Scalar", &place, [&self_])? {
-                pointwise::sub_scalar(&place, &self_, other, alpha)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::sub_scalar(self_, other, alpha)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("sub_.Scalar", &place, [self_])? {
+                pointwise::sub_scalar(&place, self_, other, alpha)?;
             }
             place.finish(tensor)
         })

@@ -53,13 +53,13 @@ mod forward {
 
     pub fn threshold_backward(grad_output: &Tensor, self_: &Tensor, threshold: Scalar) -> Result<Tensor> {
         dispatch::named("threshold_backward", || {
-            let grad_output = grad_output.dense()?;
-            let self_ = self_.dense()?;
-            let result = rules::threshold_backward(&grad_output, &self_, threshold)?.allocate()?;
-            if dispatch::on_cpu("threshold_backward", &result, [&grad_output, &self_])? {
-                pointwise::threshold_backward(&result, &grad_output, &self_, threshold)?;
+            let grad_output = &*grad_output.dense()?;
+            let self_ = &*self_.dense()?;
+            let result = rules::threshold_backward(grad_output, self_, threshold)?.make()?;
+            if dispatch::on_cpu("threshold_backward", &result, [grad_output, self_])? {
+                pointwise::threshold_backward(&result, grad_output, self_, threshold)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -70,12 +70,12 @@ mod forward {
         grad_input: &Tensor,
     ) -> Result<()> {
         dispatch::named("threshold_backward.grad_input", || {
-            let grad_output = grad_output.dense()?;
-            let self_ = self_.dense()?;
-            let spec = rules::threshold_backward(&grad_output, &self_, threshold)?;
-            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [&grad_output, &self_])?;
-            if dispatch::on_cpu("threshold_backward.grad_input", &place, [&grad_output, &self_])? {
-                pointwise::threshold_backward(&place, &grad_output, &self_, threshold)?;
+            let grad_output = &*grad_output.dense()?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::threshold_backward(grad_output, self_, threshold)?;
+            let place = spec.prepare_out(grad_input, Overlap::Elementwise, [grad_output, self_])?;
+            if dispatch::on_cpu("threshold_backward.grad_input", &place, [grad_output, self_])? {
+                pointwise::threshold_backward(&place, grad_output, self_, threshold)?;
             }
             place.finish(grad_input)
         })

@@ -90,26 +90,26 @@ mod forward {
 
     pub fn where_self(condition: &Tensor, self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         dispatch::named("where.self", || {
-            let condition = condition.dense()?;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let result = rules::where_self(&condition, &self_, &other)?.allocate()?;
-            if dispatch::on_cpu("where.self", &result, [&condition, &self_, &other])? {
-                pointwise::where_self(&result, &condition, &self_, &other)?;
+            let condition = &*condition.dense()?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let result = rules::where_self(condition, self_, other)?.make()?;
+            if dispatch::on_cpu("where.self", &result, [condition, self_, other])? {
+                pointwise::where_self(&result, condition, self_, other)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn where_self_out(condition: &Tensor, self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("where.self_out", || {
-            let condition = condition.dense()?;
-            let self_ = self_.dense()?;
-            let other = other.dense()?;
-            let spec = rules::where_self(&condition, &self_, &other)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&condition, &self_, &other])?;
-            if dispatch::on_cpu("where.self_out", &place, [&condition, &self_, &other])? {
-                pointwise::where_self(&place, &condition, &self_, &other)?;
+            let condition = &*condition.dense()?;
+            let self_ = &*self_.dense()?;
+            let other = &*other.dense()?;
+            let spec = rules::where_self(condition, self_, other)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [condition, self_, other])?;
+            if dispatch::on_cpu("where.self_out", &place, [condition, self_, other])? {
+                pointwise::where_self(&place, condition, self_, other)?;
             }
             place.finish(out)
         })

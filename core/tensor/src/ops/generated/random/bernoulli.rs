@@ -97,22 +97,22 @@ mod forward {
 
     pub fn bernoulli(self_: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
         dispatch::named("bernoulli", || {
-            let self_ = self_.dense()?;
-            let result = rules::bernoulli(&self_, generator)?.allocate()?;
-            if dispatch::on_cpu("bernoulli", &result, [&self_])? {
-                random::bernoulli(&result, &self_, generator)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::bernoulli(self_, generator)?.make()?;
+            if dispatch::on_cpu("bernoulli", &result, [self_])? {
+                random::bernoulli(&result, self_, generator)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn bernoulli_out(self_: &Tensor, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
         dispatch::named("bernoulli.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::bernoulli(&self_, generator)?;
-            let place = spec.prepare_out(out, Overlap::Elementwise, [&self_])?;
-            if dispatch::on_cpu("bernoulli.out", &place, [&self_])? {
-                random::bernoulli(&place, &self_, generator)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::bernoulli(self_, generator)?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
+            if dispatch::on_cpu("bernoulli.out", &place, [self_])? {
+                random::bernoulli(&place, self_, generator)?;
             }
             place.finish(out)
         })
@@ -120,22 +120,22 @@ mod forward {
 
     pub fn bernoulli_p(self_: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor> {
         dispatch::named("bernoulli.p", || {
-            let self_ = self_.dense()?;
-            let result = rules::bernoulli_p(&self_, p, generator)?.allocate()?;
-            if dispatch::on_cpu("bernoulli.p", &result, [&self_])? {
-                random::bernoulli_p(&result, &self_, p, generator)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::bernoulli_p(self_, p, generator)?.make()?;
+            if dispatch::on_cpu("bernoulli.p", &result, [self_])? {
+                random::bernoulli_p(&result, self_, p, generator)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn bernoulli_float_(self_: &Tensor, p: f64, generator: Option<&Generator>) -> Result<()> {
         dispatch::named("bernoulli_.float", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
+            let self_ = &*self_.dense()?;
             self_.check_writable()?;
-            if dispatch::on_cpu("bernoulli_.float", &self_, [])? {
-                random::bernoulli_float_(&self_, p, generator)?;
+            if dispatch::on_cpu("bernoulli_.float", self_, [])? {
+                random::bernoulli_float_(self_, p, generator)?;
             }
             tensor.bump_version();
             Ok(())
@@ -145,11 +145,11 @@ mod forward {
     pub fn bernoulli_tensor_(self_: &Tensor, p: &Tensor, generator: Option<&Generator>) -> Result<()> {
         dispatch::named("bernoulli_.Tensor", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
-            let p = p.dense()?;
+            let self_ = &*self_.dense()?;
+            let p = &*p.dense()?;
             self_.check_writable()?;
-            if dispatch::on_cpu("bernoulli_.Tensor", &self_, [&p])? {
-                random::bernoulli_tensor_(&self_, &p, generator)?;
+            if dispatch::on_cpu("bernoulli_.Tensor", self_, [p])? {
+                random::bernoulli_tensor_(self_, p, generator)?;
             }
             tensor.bump_version();
             Ok(())

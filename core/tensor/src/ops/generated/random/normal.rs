@@ -89,10 +89,10 @@ mod forward {
     pub fn normal_(self_: &Tensor, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
         dispatch::named("normal_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
+            let self_ = &*self_.dense()?;
             self_.check_writable()?;
-            if dispatch::on_cpu("normal_", &self_, [])? {
-                random::normal_(&self_, mean, std, generator)?;
+            if dispatch::on_cpu("normal_", self_, [])? {
+                random::normal_(self_, mean, std, generator)?;
             }
             tensor.bump_version();
             Ok(())
@@ -107,11 +107,11 @@ mod forward {
         options: Options,
     ) -> Result<Tensor> {
         dispatch::named("normal.float_float", || {
-            let result = rules::normal(mean, std, size, generator, options)?.allocate()?;
+            let result = rules::normal(mean, std, size, generator, options)?.make()?;
             if dispatch::on_cpu("normal.float_float", &result, [])? {
                 random::normal(&result, mean, std, size, generator, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

@@ -85,11 +85,11 @@ mod forward {
 
     pub fn rand(size: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("rand", || {
-            let result = rules::sized(size, options)?.allocate()?;
+            let result = rules::sized(size, options)?.make()?;
             if dispatch::on_cpu("rand", &result, [])? {
                 random::rand(&result, size, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -106,11 +106,11 @@ mod forward {
 
     pub fn rand_generator(size: &[i64], generator: Option<&Generator>, options: Options) -> Result<Tensor> {
         dispatch::named("rand.generator", || {
-            let result = rules::sized_generator(size, generator, options)?.allocate()?;
+            let result = rules::sized_generator(size, generator, options)?.make()?;
             if dispatch::on_cpu("rand.generator", &result, [])? {
                 random::rand_generator(&result, size, generator, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

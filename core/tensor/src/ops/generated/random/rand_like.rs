@@ -40,12 +40,12 @@ mod forward {
 
     pub fn rand_like(self_: &Tensor, options: Options, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         dispatch::named("rand_like", || {
-            let self_ = self_.dense()?;
-            let result = rules::empty_like(&self_, options, memory_format)?.allocate()?;
+            let self_ = &*self_.dense()?;
+            let result = rules::empty_like(self_, options, memory_format)?.make()?;
             if dispatch::on_cpu("rand_like", &result, [])? {
-                random::rand_like(&result, &self_, options, memory_format)?;
+                random::rand_like(&result, self_, options, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -183,11 +183,11 @@ mod forward {
 
     pub fn randint(high: i64, size: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("randint", || {
-            let result = rules::randint(high, size, options)?.allocate()?;
+            let result = rules::randint(high, size, options)?.make()?;
             if dispatch::on_cpu("randint", &result, [])? {
                 random::randint(&result, high, size, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -209,11 +209,11 @@ mod forward {
         options: Options,
     ) -> Result<Tensor> {
         dispatch::named("randint.generator", || {
-            let result = rules::randint_generator(high, size, generator, options)?.allocate()?;
+            let result = rules::randint_generator(high, size, generator, options)?.make()?;
             if dispatch::on_cpu("randint.generator", &result, [])? {
                 random::randint_generator(&result, high, size, generator, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -230,11 +230,11 @@ mod forward {
 
     pub fn randint_low(low: i64, high: i64, size: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("randint.low", || {
-            let result = rules::randint_low(low, high, size, options)?.allocate()?;
+            let result = rules::randint_low(low, high, size, options)?.make()?;
             if dispatch::on_cpu("randint.low", &result, [])? {
                 random::randint_low(&result, low, high, size, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -257,11 +257,11 @@ mod forward {
         options: Options,
     ) -> Result<Tensor> {
         dispatch::named("randint.low_generator", || {
-            let result = rules::randint_low_generator(low, high, size, generator, options)?.allocate()?;
+            let result = rules::randint_low_generator(low, high, size, generator, options)?.make()?;
             if dispatch::on_cpu("randint.low_generator", &result, [])? {
                 random::randint_low_generator(&result, low, high, size, generator, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

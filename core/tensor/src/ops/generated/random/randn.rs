@@ -85,11 +85,11 @@ mod forward {
 
     pub fn randn(size: &[i64], options: Options) -> Result<Tensor> {
         dispatch::named("randn", || {
-            let result = rules::sized(size, options)?.allocate()?;
+            let result = rules::sized(size, options)?.make()?;
             if dispatch::on_cpu("randn", &result, [])? {
                 random::randn(&result, size, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -106,11 +106,11 @@ mod forward {
 
     pub fn randn_generator(size: &[i64], generator: Option<&Generator>, options: Options) -> Result<Tensor> {
         dispatch::named("randn.generator", || {
-            let result = rules::sized_generator(size, generator, options)?.allocate()?;
+            let result = rules::sized_generator(size, generator, options)?.make()?;
             if dispatch::on_cpu("randn.generator", &result, [])? {
                 random::randn_generator(&result, size, generator, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

@@ -40,12 +40,12 @@ mod forward {
 
     pub fn randn_like(self_: &Tensor, options: Options, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
         dispatch::named("randn_like", || {
-            let self_ = self_.dense()?;
-            let result = rules::empty_like(&self_, options, memory_format)?.allocate()?;
+            let self_ = &*self_.dense()?;
+            let result = rules::empty_like(self_, options, memory_format)?.make()?;
             if dispatch::on_cpu("randn_like", &result, [])? {
-                random::randn_like(&result, &self_, options, memory_format)?;
+                random::randn_like(&result, self_, options, memory_format)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -83,11 +83,11 @@ mod forward {
 
     pub fn randperm(n: i64, options: Options) -> Result<Tensor> {
         dispatch::named("randperm", || {
-            let result = rules::randperm(n, options)?.allocate()?;
+            let result = rules::randperm(n, options)?.make()?;
             if dispatch::on_cpu("randperm", &result, [])? {
                 random::randperm(&result, n, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -104,11 +104,11 @@ mod forward {
 
     pub fn randperm_generator(n: i64, generator: Option<&Generator>, options: Options) -> Result<Tensor> {
         dispatch::named("randperm.generator", || {
-            let result = rules::randperm_generator(n, generator, options)?.allocate()?;
+            let result = rules::randperm_generator(n, generator, options)?.make()?;
             if dispatch::on_cpu("randperm.generator", &result, [])? {
                 random::randperm_generator(&result, n, generator, options)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 

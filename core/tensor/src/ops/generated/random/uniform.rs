@@ -33,10 +33,10 @@ mod forward {
     pub fn uniform_(self_: &Tensor, from: f64, to: f64, generator: Option<&Generator>) -> Result<()> {
         dispatch::named("uniform_", || {
             let tensor = self_;
-            let self_ = self_.dense()?;
+            let self_ = &*self_.dense()?;
             self_.check_writable()?;
-            if dispatch::on_cpu("uniform_", &self_, [])? {
-                random::uniform_(&self_, from, to, generator)?;
+            if dispatch::on_cpu("uniform_", self_, [])? {
+                random::uniform_(self_, from, to, generator)?;
             }
             tensor.bump_version();
             Ok(())

@@ -44,22 +44,22 @@ mod forward {
 
     pub fn amax(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         dispatch::named("amax", || {
-            let self_ = self_.dense()?;
-            let result = rules::amax(&self_, dim, keepdim)?.allocate()?;
-            if dispatch::on_cpu("amax", &result, [&self_])? {
-                reduce::amax(&result, &self_, dim, keepdim)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::amax(self_, dim, keepdim)?.make()?;
+            if dispatch::on_cpu("amax", &result, [self_])? {
+                reduce::amax(&result, self_, dim, keepdim)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn amax_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
         dispatch::named("amax.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::amax(&self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("amax.out", &place, [&self_])? {
-                reduce::amax(&place, &self_, dim, keepdim)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::amax(self_, dim, keepdim)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("amax.out", &place, [self_])? {
+                reduce::amax(&place, self_, dim, keepdim)?;
             }
             place.finish(out)
         })

@@ -38,22 +38,22 @@ mod forward {
 
     pub fn argmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<Tensor> {
         dispatch::named("argmax", || {
-            let self_ = self_.dense()?;
-            let result = rules::argmax(&self_, dim, keepdim)?.allocate()?;
-            if dispatch::on_cpu("argmax", &result, [&self_])? {
-                reduce::argmax(&result, &self_, dim, keepdim)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::argmax(self_, dim, keepdim)?.make()?;
+            if dispatch::on_cpu("argmax", &result, [self_])? {
+                reduce::argmax(&result, self_, dim, keepdim)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn argmax_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, out: &Tensor) -> Result<()> {
         dispatch::named("argmax.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::argmax(&self_, dim, keepdim)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("argmax.out", &place, [&self_])? {
-                reduce::argmax(&place, &self_, dim, keepdim)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::argmax(self_, dim, keepdim)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("argmax.out", &place, [self_])? {
+                reduce::argmax(&place, self_, dim, keepdim)?;
             }
             place.finish(out)
         })

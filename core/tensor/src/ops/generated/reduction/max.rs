@@ -79,22 +79,22 @@ mod forward {
 
     pub fn max(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("max", || {
-            let self_ = self_.dense()?;
-            let result = rules::max(&self_)?.allocate()?;
-            if dispatch::on_cpu("max", &result, [&self_])? {
-                reduce::max(&result, &self_)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::max(self_)?.make()?;
+            if dispatch::on_cpu("max", &result, [self_])? {
+                reduce::max(&result, self_)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn max_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
         dispatch::named("max.unary_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::max(&self_)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("max.unary_out", &place, [&self_])? {
-                reduce::max(&place, &self_)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::max(self_)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("max.unary_out", &place, [self_])? {
+                reduce::max(&place, self_)?;
             }
             place.finish(out)
         })
@@ -102,25 +102,25 @@ mod forward {
 
     pub fn max_dim(self_: &Tensor, dim: i64, keepdim: bool) -> Result<(Tensor, Tensor)> {
         dispatch::named("max.dim", || {
-            let self_ = self_.dense()?;
-            let [spec0, spec1] = rules::max_dim(&self_, dim, keepdim)?;
-            let result0 = spec0.allocate()?;
-            let result1 = spec1.allocate()?;
-            if dispatch::on_cpu("max.dim", &result0, [&self_])? {
-                reduce::max_dim(&result0, &result1, &self_, dim, keepdim)?;
+            let self_ = &*self_.dense()?;
+            let [spec0, spec1] = rules::max_dim(self_, dim, keepdim)?;
+            let result0 = spec0.make()?;
+            let result1 = spec1.make()?;
+            if dispatch::on_cpu("max.dim", &result0, [self_])? {
+                reduce::max_dim(&result0, &result1, self_, dim, keepdim)?;
             }
-            Ok((Tensor::from_dense(result0), Tensor::from_dense(result1)))
+            Ok((result0.into_tensor(), result1.into_tensor()))
         })
     }
 
     pub fn max_dim_max(self_: &Tensor, dim: i64, keepdim: bool, max: &Tensor, max_values: &Tensor) -> Result<()> {
         dispatch::named("max.dim_max", || {
-            let self_ = self_.dense()?;
-            let [spec0, spec1] = rules::max_dim(&self_, dim, keepdim)?;
-            let place0 = spec0.prepare_out(max, Overlap::Temporary, [&self_])?;
-            let place1 = spec1.prepare_out(max_values, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("max.dim_max", &place0, [&self_])? {
-                reduce::max_dim(&place0, &place1, &self_, dim, keepdim)?;
+            let self_ = &*self_.dense()?;
+            let [spec0, spec1] = rules::max_dim(self_, dim, keepdim)?;
+            let place0 = spec0.prepare_out(max, Overlap::Temporary, [self_])?;
+            let place1 = spec1.prepare_out(max_values, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("max.dim_max", &place0, [self_])? {
+                reduce::max_dim(&place0, &place1, self_, dim, keepdim)?;
             }
             place0.finish(max)?;
             place1.finish(max_values)

@@ -81,22 +81,22 @@ mod forward {
 
     pub fn mean(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
         dispatch::named("mean", || {
-            let self_ = self_.dense()?;
-            let result = rules::mean(&self_, dtype)?.allocate()?;
-            if dispatch::on_cpu("mean", &result, [&self_])? {
-                reduce::mean(&result, &self_, dtype)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::mean(self_, dtype)?.make()?;
+            if dispatch::on_cpu("mean", &result, [self_])? {
+                reduce::mean(&result, self_, dtype)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn mean_dtype_out(self_: &Tensor, dtype: Option<DType>, out: &Tensor) -> Result<()> {
         dispatch::named("mean.dtype_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::mean(&self_, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("mean.dtype_out", &place, [&self_])? {
-                reduce::mean(&place, &self_, dtype)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::mean(self_, dtype)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("mean.dtype_out", &place, [self_])? {
+                reduce::mean(&place, self_, dtype)?;
             }
             place.finish(out)
         })
@@ -104,12 +104,12 @@ mod forward {
 
     pub fn mean_dim(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
         dispatch::named("mean.dim", || {
-            let self_ = self_.dense()?;
-            let result = rules::mean_dim(&self_, dim, keepdim, dtype)?.allocate()?;
-            if dispatch::on_cpu("mean.dim", &result, [&self_])? {
-                reduce::mean_dim(&result, &self_, dim, keepdim, dtype)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::mean_dim(self_, dim, keepdim, dtype)?.make()?;
+            if dispatch::on_cpu("mean.dim", &result, [self_])? {
+                reduce::mean_dim(&result, self_, dim, keepdim, dtype)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -121,11 +121,11 @@ mod forward {
         out: &Tensor,
     ) -> Result<()> {
         dispatch::named("mean.out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::mean_dim(&self_, dim, keepdim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("mean.out", &place, [&self_])? {
-                reduce::mean_dim(&place, &self_, dim, keepdim, dtype)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::mean_dim(self_, dim, keepdim, dtype)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("mean.out", &place, [self_])? {
+                reduce::mean_dim(&place, self_, dim, keepdim, dtype)?;
             }
             place.finish(out)
         })

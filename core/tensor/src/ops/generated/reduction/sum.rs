@@ -74,23 +74,23 @@ mod forward {
 
     pub fn sum(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
         dispatch::named("sum", || {
-            let self_ = self_.dense()?;
-            let result = rules::sum(&self_, dtype)?.allocate()?;
-            if dispatch::on_cpu("sum", &result, [&self_])? {
-                reduce::sum(&result, &self_, dtype)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::sum(self_, dtype)?.make()?;
+            if dispatch::on_cpu("sum", &result, [self_])? {
+                reduce::sum(&result, self_, dtype)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
     pub fn sum_dim_intlist(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
         dispatch::named("sum.dim_IntList", || {
-            let self_ = self_.dense()?;
-            let result = rules::sum_dim(&self_, dim, keepdim, dtype)?.allocate()?;
-            if dispatch::on_cpu("sum.dim_IntList", &result, [&self_])? {
-                reduce::sum_dim(&result, &self_, dim, keepdim, dtype)?;
+            let self_ = &*self_.dense()?;
+            let result = rules::sum_dim(self_, dim, keepdim, dtype)?.make()?;
+            if dispatch::on_cpu("sum.dim_IntList", &result, [self_])? {
+                reduce::sum_dim(&result, self_, dim, keepdim, dtype)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 
@@ -102,11 +102,11 @@ mod forward {
         out: &Tensor,
     ) -> Result<()> {
         dispatch::named("sum.IntList_out", || {
-            let self_ = self_.dense()?;
-            let spec = rules::sum_dim(&self_, dim, keepdim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("sum.IntList_out", &place, [&self_])? {
-                reduce::sum_dim(&place, &self_, dim, keepdim, dtype)?;
+            let self_ = &*self_.dense()?;
+            let spec = rules::sum_dim(self_, dim, keepdim, dtype)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("sum.IntList_out", &place, [self_])? {
+                reduce::sum_dim(&place, self_, dim, keepdim, dtype)?;
             }
             place.finish(out)
         })

@@ -58,14 +58,14 @@ mod forward {
 
     pub fn topk(self_: &Tensor, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<(Tensor, Tensor)> {
         dispatch::named("topk", || {
-            let self_ = self_.dense()?;
-            let [spec0, spec1] = rules::topk(&self_, k, dim, largest, sorted)?;
-            let result0 = spec0.allocate()?;
-            let result1 = spec1.allocate()?;
-            if dispatch::on_cpu("topk", &result0, [&self_])? {
-                reduce::topk(&result0, &result1, &self_, k, dim, largest, sorted)?;
+            let self_ = &*self_.dense()?;
+            let [spec0, spec1] = rules::topk(self_, k, dim, largest, sorted)?;
+            let result0 = spec0.make()?;
+            let result1 = spec1.make()?;
+            if dispatch::on_cpu("topk", &result0, [self_])? {
+                reduce::topk(&result0, &result1, self_, k, dim, largest, sorted)?;
             }
-            Ok((Tensor::from_dense(result0), Tensor::from_dense(result1)))
+            Ok((result0.into_tensor(), result1.into_tensor()))
         })
     }
 
@@ -79,12 +79,12 @@ mod forward {
         indices: &Tensor,
     ) -> Result<()> {
         dispatch::named("topk.values", || {
-            let self_ = self_.dense()?;
-            let [spec0, spec1] = rules::topk(&self_, k, dim, largest, sorted)?;
-            let place0 = spec0.prepare_out(values, Overlap::Temporary, [&self_])?;
-            let place1 = spec1.prepare_out(indices, Overlap::Temporary, [&self_])?;
-            if dispatch::on_cpu("topk.values", &place0, [&self_])? {
-                reduce::topk(&place0, &place1, &self_, k, dim, largest, sorted)?;
+            let self_ = &*self_.dense()?;
+            let [spec0, spec1] = rules::topk(self_, k, dim, largest, sorted)?;
+            let place0 = spec0.prepare_out(values, Overlap::Temporary, [self_])?;
+            let place1 = spec1.prepare_out(indices, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("topk.values", &place0, [self_])? {
+                reduce::topk(&place0, &place1, self_, k, dim, largest, sorted)?;
             }
             place0.finish(values)?;
             place1.finish(indices)

@@ -29,9 +29,9 @@ mod forward {
 
     pub fn alias(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("alias", || {
-            let base = self_.dense()?;
-            let geometry = views::alias(&base)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::alias(base)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

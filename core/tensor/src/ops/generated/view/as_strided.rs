@@ -37,9 +37,9 @@ mod forward {
 
     pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
         dispatch::named("as_strided", || {
-            let base = self_.dense()?;
-            let geometry = views::as_strided(&base, size, stride, storage_offset)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::as_strided(base, size, stride, storage_offset)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

@@ -27,9 +27,9 @@ mod forward {
 
     pub fn detach(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("detach", || {
-            let base = self_.dense()?;
-            let geometry = views::alias(&base)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::alias(base)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

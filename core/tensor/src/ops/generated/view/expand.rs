@@ -32,9 +32,9 @@ mod forward {
 
     pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
         dispatch::named("expand", || {
-            let base = self_.dense()?;
-            let geometry = views::expand(&base, size, implicit)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::expand(base, size, implicit)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

@@ -31,9 +31,9 @@ mod forward {
 
     pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
         dispatch::named("permute", || {
-            let base = self_.dense()?;
-            let geometry = views::permute(&base, dims)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::permute(base, dims)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

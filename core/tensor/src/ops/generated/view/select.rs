@@ -32,9 +32,9 @@ mod forward {
 
     pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
         dispatch::named("select.int", || {
-            let base = self_.dense()?;
-            let geometry = views::select(&base, dim, index)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::select(base, dim, index)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

@@ -34,12 +34,12 @@ mod forward {
 
     pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
         dispatch::named("select_backward", || {
-            let grad_output = grad_output.dense()?;
-            let result = rules::select_backward(&grad_output, input_sizes, dim, index)?.allocate()?;
-            if dispatch::on_cpu("select_backward", &result, [&grad_output])? {
-                index::select_backward(&result, &grad_output, input_sizes, dim, index)?;
+            let grad_output = &*grad_output.dense()?;
+            let result = rules::select_backward(grad_output, input_sizes, dim, index)?.make()?;
+            if dispatch::on_cpu("select_backward", &result, [grad_output])? {
+                index::select_backward(&result, grad_output, input_sizes, dim, index)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -36,9 +36,9 @@ mod forward {
 
     pub fn slice_tensor(self_: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
         dispatch::named("slice.Tensor", || {
-            let base = self_.dense()?;
-            let geometry = views::slice(&base, dim, start, end, step)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::slice(base, dim, start, end, step)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

@@ -48,12 +48,12 @@ mod forward {
         step: i64,
     ) -> Result<Tensor> {
         dispatch::named("slice_backward", || {
-            let grad_output = grad_output.dense()?;
-            let result = rules::slice_backward(&grad_output, input_sizes, dim, start, end, step)?.allocate()?;
-            if dispatch::on_cpu("slice_backward", &result, [&grad_output])? {
-                index::slice_backward(&result, &grad_output, input_sizes, dim, start, end, step)?;
+            let grad_output = &*grad_output.dense()?;
+            let result = rules::slice_backward(grad_output, input_sizes, dim, start, end, step)?.make()?;
+            if dispatch::on_cpu("slice_backward", &result, [grad_output])? {
+                index::slice_backward(&result, grad_output, input_sizes, dim, start, end, step)?;
             }
-            Ok(Tensor::from_dense(result))
+            Ok(result.into_tensor())
         })
     }
 }

@@ -50,17 +50,17 @@ mod forward {
 
     pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("squeeze", || {
-            let base = self_.dense()?;
-            let geometry = views::squeeze(&base)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::squeeze(base)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 
     pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
         dispatch::named("squeeze.dim", || {
-            let base = self_.dense()?;
-            let geometry = views::squeeze_dim(&base, dim)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::squeeze_dim(base, dim)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

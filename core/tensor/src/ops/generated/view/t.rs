@@ -31,9 +31,9 @@ mod forward {
 
     pub fn t(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("t", || {
-            let base = self_.dense()?;
-            let geometry = views::t(&base)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::t(base)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

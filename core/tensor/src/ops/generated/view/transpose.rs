@@ -32,9 +32,9 @@ mod forward {
 
     pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
         dispatch::named("transpose.int", || {
-            let base = self_.dense()?;
-            let geometry = views::transpose(&base, dim0, dim1)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::transpose(base, dim0, dim1)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

@@ -31,9 +31,9 @@ mod forward {
 
     pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
         dispatch::named("unsqueeze", || {
-            let base = self_.dense()?;
-            let geometry = views::unsqueeze(&base, dim)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::unsqueeze(base, dim)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }

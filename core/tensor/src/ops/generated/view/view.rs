@@ -32,9 +32,9 @@ mod forward {
 
     pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
         dispatch::named("view", || {
-            let base = self_.dense()?;
-            let geometry = views::view(&base, size)?;
-            Ok(self_.view_of(&base, geometry))
+            let base = &*self_.dense()?;
+            let geometry = views::view(base, size)?;
+            Ok(self_.view_of(base, geometry))
         })
     }
 }
