@@ -2,9 +2,11 @@
 //!
 //! A [`Plan`] orders the dimensions so that the output is walked in memory order, drops those of size 1
 //! and merges neighbours that every operand steps through evenly. A contiguous call of any rank so
-//! becomes one row. The loops themselves live in `rushlight-cpu`.
+//! becomes one row. [`Tiles`] cuts a plan into pieces that fit a cache. The loops themselves live in
+//! `rushlight-cpu`.
 
 use crate::DimVec;
+use std::ops::Range;
 
 /// The walk over `N` operands of one shape; operand 0 decides the order.
 #[derive(Clone, Debug)]
@@ -30,6 +32,11 @@ impl<const N: usize> Plan<N> {
         let mut plan = Plan::unordered(sizes, strides);
         plan.coalesce();
         plan
+    }
+
+    /// One row of `len` elements.
+    pub fn row(len: usize, steps: [isize; N]) -> Plan<N> {
+        Plan { sizes: DimVec::from_buf_and_len([len as i64, 0, 0, 0, 0, 0], 1), steps: smallvec::smallvec![steps] }
     }
 
     fn unordered(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
@@ -92,6 +99,11 @@ impl<const N: usize> Plan<N> {
         self.sizes.iter().product::<i64>() as usize
     }
 
+    /// Number of dimensions, at least 1.
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
     /// Length of a row, the innermost dimension.
     pub fn row_len(&self) -> usize {
         self.sizes[0] as usize
@@ -100,6 +112,18 @@ impl<const N: usize> Plan<N> {
     /// Step of each operand within a row.
     pub fn row_steps(&self) -> [isize; N] {
         self.steps[0]
+    }
+
+    /// The smallest and the largest offset of each operand.
+    pub fn reach(&self) -> [(isize, isize); N] {
+        let mut reach = [(0, 0); N];
+        for (&size, steps) in self.sizes.iter().zip(&self.steps) {
+            for (reach, step) in reach.iter_mut().zip(steps) {
+                let far = step * (size as isize - 1).max(0);
+                if far < 0 { reach.0 += far } else { reach.1 += far }
+            }
+        }
+        reach
     }
 
     /// Calls `row` with the offset of each operand (in elements) at the start of every row, in order.
@@ -147,9 +171,165 @@ impl<const N: usize> Plan<N> {
     }
 }
 
+/// Rows shorter than this are walked several at a time.
+const SHORT: usize = 64;
+
+/// A plan cut into tiles of two dimensions: the innermost, and the one that a transposed operand is contiguous
+/// along, or the next one where rows are short. How a plan is cut depends on nothing but the plan and `room`.
+#[derive(Clone, Debug)]
+pub struct Tiles<'p, const N: usize> {
+    plan: &'p Plan<N>,
+    /// The second dimension of a tile, 0 if tiles are pieces of rows.
+    across: usize,
+    /// Elements along the innermost dimension and along `across`.
+    sides: [usize; 2],
+    /// Tiles along each dimension.
+    counts: smallvec::SmallVec<[usize; 6]>,
+}
+
+/// A part of the elements: `rows` rows of `len`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile<const N: usize> {
+    /// Of each operand's first element, in elements.
+    pub offsets: [isize; N],
+    /// Elements in a row.
+    pub len: usize,
+    /// Number of rows.
+    pub rows: usize,
+}
+
+impl<'p, const N: usize> Tiles<'p, N> {
+    /// Tiles of at most `room` elements; pieces of rows have `row_room` at most.
+    pub fn new(plan: &'p Plan<N>, room: usize, row_room: usize) -> Tiles<'p, N> {
+        let extent = |dim: usize| plan.sizes[dim].max(1) as usize;
+        let inner = extent(0);
+        let (across, sides) = if let Some(across) = plan.transposed_dimension() {
+            // About square, with the longer side inside, so that either way whole cache lines are used.
+            let side = 1usize << room.ilog2().div_ceil(2);
+            let rows = extent(across).min(room / side.min(inner));
+            (across, [evenly(inner, (room / rows).min(side.max(room / extent(across)))), evenly(extent(across), rows)])
+        } else if plan.rank() > 1 && inner < SHORT {
+            (1, [inner, evenly(extent(1), (room / inner).max(1))])
+        } else {
+            (0, [evenly(inner, row_room), 1])
+        };
+        let mut counts: smallvec::SmallVec<[usize; 6]> = plan.sizes.iter().map(|&size| size as usize).collect();
+        counts[across] = counts[across].div_ceil(sides[1]);
+        counts[0] = plan.row_len().div_ceil(sides[0]);
+        Tiles { plan, across, sides, counts }
+    }
+
+    /// Number of tiles.
+    pub fn count(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    /// The most elements that a tile has.
+    pub fn area(&self) -> usize {
+        self.sides[0] * self.sides[1]
+    }
+
+    /// Step of each operand from a tile's row to the next.
+    pub fn steps_across(&self) -> [isize; N] {
+        if self.across == 0 { [0; N] } else { self.plan.steps[self.across] }
+    }
+
+    /// Calls `visit` with the tiles of this part of `0..count()`, in order.
+    pub fn visit(&self, part: Range<usize>, visit: &mut dyn FnMut(Tile<N>)) {
+        let mut counter: smallvec::SmallVec<[usize; 6]> = smallvec::SmallVec::new();
+        let mut rest = part.start;
+        for &count in &self.counts {
+            counter.push(rest % count.max(1));
+            rest /= count.max(1);
+        }
+        let unit = |dim: usize| match dim {
+            0 => self.sides[0],
+            dim if dim == self.across => self.sides[1],
+            _ => 1,
+        };
+        let mut offsets = [0isize; N];
+        for (dim, &at) in counter.iter().enumerate() {
+            for (offset, step) in offsets.iter_mut().zip(self.plan.steps[dim]) {
+                *offset += step * (at * unit(dim)) as isize;
+            }
+        }
+        for _ in part {
+            let left = |dim: usize| (self.plan.sizes[dim] as usize - counter[dim] * unit(dim)).min(unit(dim));
+            let rows = if self.across == 0 { 1 } else { left(self.across) };
+            visit(Tile { offsets, len: left(0), rows });
+            for dim in 0..counter.len() {
+                let jump = |tiles: usize| (tiles * unit(dim)) as isize;
+                counter[dim] += 1;
+                let wraps = counter[dim] == self.counts[dim];
+                for (offset, step) in offsets.iter_mut().zip(self.plan.steps[dim]) {
+                    *offset += if wraps { -step * jump(counter[dim] - 1) } else { step * jump(1) };
+                }
+                if !wraps {
+                    break;
+                }
+                counter[dim] = 0;
+            }
+        }
+    }
+}
+
+/// The length of the longest of equal pieces of `total`, none longer than `most`.
+fn evenly(total: usize, most: usize) -> usize {
+    total.div_ceil(total.div_ceil(most.max(1)).max(1)).max(1)
+}
+
+impl<const N: usize> Plan<N> {
+    /// A dimension along which an operand that strides through the innermost dimension has a smaller step.
+    fn transposed_dimension(&self) -> Option<usize> {
+        (0..N).find_map(|operand| {
+            let step = |dim: usize| self.steps[dim][operand].unsigned_abs();
+            let better = (1..self.rank()).filter(|&dim| self.sizes[dim] > 1 && (1..step(0)).contains(&step(dim)));
+            better.min_by_key(|&dim| step(dim))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn tiled<const N: usize>(plan: &Plan<N>, room: usize, part: usize) -> Vec<[isize; N]> {
+        let tiles = Tiles::new(plan, room, room);
+        let (inner, across, mut all) = (plan.row_steps(), tiles.steps_across(), Vec::new());
+        for start in (0..tiles.count()).step_by(part) {
+            tiles.visit(start..(start + part).min(tiles.count()), &mut |tile| {
+                assert!(tile.len * tile.rows <= tiles.area());
+                for row in 0..tile.rows as isize {
+                    for i in 0..tile.len as isize {
+                        all.push(std::array::from_fn(|k| tile.offsets[k] + row * across[k] + i * inner[k]));
+                    }
+                }
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn tiles_visit_every_element_once_however_they_are_cut() {
+        let plans = [
+            Plan::row(1000, [1, 0]),
+            Plan::new(&[70, 90], [&[90, 1], &[1, 70]]),
+            Plan::new(&[5, 3, 200], [&[600, 200, 1], &[1, 5, 15]]),
+            Plan::new(&[40, 3], [&[3, 1], &[1, 0]]),
+            Plan::new(&[2, 3, 4, 5], [&[60, 20, 5, 1], &[1, 2, 6, 24]]),
+            Plan::new(&[7, 0], [&[1, 1], &[1, 1]]),
+            Plan::new(&[], [&[], &[]]),
+        ];
+        for plan in plans {
+            let mut expected = offsets(&plan);
+            expected.sort();
+            for (room, part) in [(16, 1), (64, 3), (512, 1000)] {
+                let mut visited = tiled(&plan, room, part);
+                visited.sort();
+                assert_eq!(visited, expected, "{plan:?} {room}");
+            }
+        }
+    }
 
     fn offsets<const N: usize>(plan: &Plan<N>) -> Vec<[isize; N]> {
         let mut all = Vec::new();

@@ -1,50 +1,46 @@
-//! Pointwise arithmetic. Every function takes a [`Loop`] whose operands share one dtype (the output's
-//! included), except where it says otherwise.
+//! Pointwise arithmetic: kernels of the templates in `pointwise/`. A kernel computes in the common dtype of its
+//! [`Loop`]; where an operand has a type of its own, it says so.
 
-use crate::array::Loop;
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
-use rushlight_base::{DType, Result, Scalar, ensure};
-use std::cell::Cell;
+use crate::pointwise::{HEAVY, LIGHT, Loop};
+use rushlight_base::{Result, Scalar, ensure};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// out = a + alpha b
 pub fn add(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
-    dispatch!(walk.dtype(0), "add_stub", integer half float complex chalf bool, T => {
+    compute!(walk.common(), "add_stub", integer half float complex chalf bool, T => {
         let alpha = <T as Number>::Wide::from_scalar(alpha);
         if alpha == Wide::ONE {
-            walk.map::<T, T, T>(|a, b| a.add(b));
+            walk.map::<T, T, T>(LIGHT, |a, b| a.add(b))
         } else {
-            walk.map::<T, T, T>(|a, b| a.add(alpha.mul(b)));
+            walk.map::<T, T, T>(LIGHT, move |a, b| a.add(alpha.mul(b)))
         }
-        Ok(())
     })
 }
 
 /// out = a - alpha b
 pub fn sub(walk: &Loop<3>, alpha: Scalar) -> Result<()> {
-    dispatch!(walk.dtype(0), "sub_stub", integer half float complex chalf, T => {
+    compute!(walk.common(), "sub_stub", integer half float complex chalf, T => {
         let alpha = <T as Number>::Wide::from_scalar(alpha);
         if alpha == Wide::ONE {
-            walk.map::<T, T, T>(|a, b| a.sub(b));
+            walk.map::<T, T, T>(LIGHT, |a, b| a.sub(b))
         } else {
-            walk.map::<T, T, T>(|a, b| a.sub(alpha.mul(b)));
+            walk.map::<T, T, T>(LIGHT, move |a, b| a.sub(alpha.mul(b)))
         }
-        Ok(())
     })
 }
 
 /// out = a b
 pub fn mul(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(0), "mul_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map::<T, T, T>(|a, b| a.mul(b));
-        Ok(())
+    compute!(walk.common(), "mul_cpu", integer unsigned half float complex chalf bool, T => {
+        walk.map::<T, T, T>(LIGHT, move |a, b| a.mul(b))
     })
 }
 
 /// out = a / b
 pub fn div(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(0), "div_cpu", half float complex chalf, T => {
-        walk.map::<T, T, T>(|a, b| a.div(b));
-        Ok(())
+    compute!(walk.common(), "div_cpu", half float complex chalf, T => {
+        walk.map::<T, T, T>(LIGHT, move |a, b| a.div(b))
     })
 }
 
@@ -61,20 +57,18 @@ pub enum Rounding {
 pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
     let (trunc, floor) = ("div_trunc_cpu", "div_floor_cpu");
     let name = if rounding == Rounding::Trunc { trunc } else { floor };
-    if walk.dtype(0).is_floating() {
-        return dispatch!(walk.dtype(0), name, half float, T => {
-            match rounding {
-                Rounding::Trunc => walk.map::<T, T, T>(|a, b| (a / b).trunc()),
-                Rounding::Floor => walk.map::<T, T, T>(floor_quotient),
-            }
-            Ok(())
+    if walk.common().is_floating() {
+        return compute!(walk.common(), name, half float, T => match rounding {
+            Rounding::Trunc => walk.map::<T, T, T>(LIGHT, |a, b| (a / b).trunc()),
+            Rounding::Floor => walk.map::<T, T, T>(HEAVY, floor_quotient),
         });
     }
-    let by_zero = Cell::new(false);
-    dispatch!(walk.dtype(0), name, integer, T => {
-        walk.map::<T, T, T>(|a, b| {
+    let by_zero = AtomicBool::new(false);
+    dispatch!(walk.common(), name, integer, T => {
+        let by_zero = &by_zero;
+        walk.map::<T, T, T>(HEAVY, move |a, b| {
             if b == 0 {
-                by_zero.set(true);
+                by_zero.store(true, Ordering::Relaxed);
                 return 0;
             }
             let quotient = a.wrapping_div(b);
@@ -82,10 +76,9 @@ pub fn div_rounded(walk: &Loop<3>, rounding: Rounding) -> Result<()> {
             #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
             let rounds_up = rounding == Rounding::Floor && (a < 0) != (b < 0) && a.wrapping_rem(b) != 0;
             if rounds_up { quotient.wrapping_sub(1) } else { quotient }
-        });
-        Ok(())
+        })
     })?;
-    ensure!(!by_zero.get(), Runtime, "ZeroDivisionError");
+    ensure!(!by_zero.load(Ordering::Relaxed), Runtime, "ZeroDivisionError");
     Ok(())
 }
 
@@ -138,47 +131,41 @@ float_ops!(f32, f64);
 /// out = -a
 pub fn neg(walk: &Loop<2>) -> Result<()> {
     // 0 - a would turn -0 into 0, so floats have a loop of their own.
-    if walk.dtype(0).is_integral(true) {
-        return dispatch!(walk.dtype(0), "neg_cpu", integer, T => {
-            walk.map::<T, T>(|a| a.wrapping_neg());
-            Ok(())
+    if walk.common().is_integral(true) {
+        return compute!(walk.common(), "neg_cpu", integer, T => {
+            walk.map::<T, T>(LIGHT, move |a| a.wrapping_neg())
         });
     }
-    dispatch!(walk.dtype(0), "neg_cpu", half float complex chalf, T => {
-        walk.map::<T, T>(|a| -a);
-        Ok(())
+    compute!(walk.common(), "neg_cpu", half float complex chalf, T => {
+        walk.map::<T, T>(LIGHT, move |a| -a)
     })
 }
 
 /// out = e^a
 pub fn exp(walk: &Loop<2>) -> Result<()> {
-    dispatch!(walk.dtype(0), "exp_vml_cpu", half float complex, T => {
-        walk.map::<T, T>(Analytic::exp);
-        Ok(())
+    compute!(walk.common(), "exp_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(LIGHT, Analytic::exp)
     })
 }
 
 /// out = ln a
 pub fn log(walk: &Loop<2>) -> Result<()> {
-    dispatch!(walk.dtype(0), "log_vml_cpu", half float complex, T => {
-        walk.map::<T, T>(Analytic::ln);
-        Ok(())
+    compute!(walk.common(), "log_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(LIGHT, Analytic::ln)
     })
 }
 
 /// out = sqrt a
 pub fn sqrt(walk: &Loop<2>) -> Result<()> {
-    dispatch!(walk.dtype(0), "sqrt_vml_cpu", half float complex, T => {
-        walk.map::<T, T>(Analytic::sqrt);
-        Ok(())
+    compute!(walk.common(), "sqrt_vml_cpu", half float complex, T => {
+        walk.map::<T, T>(LIGHT, Analytic::sqrt)
     })
 }
 
 /// out = conj(a)
 pub fn conj(walk: &Loop<2>) -> Result<()> {
-    dispatch!(walk.dtype(0), "conj_cpu", complex chalf, T => {
-        walk.map::<T, T>(|a| a.conj());
-        Ok(())
+    compute!(walk.common(), "conj_cpu", complex chalf, T => {
+        walk.map::<T, T>(LIGHT, move |a| a.conj())
     })
 }
 
@@ -196,87 +183,79 @@ pub(crate) fn min_nan<T: Ordered>(a: T, b: T) -> T {
 
 /// out = max(a, b)
 pub fn maximum(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(0), "maximum_cpu", integer half float bool, T => {
-        walk.map::<T, T, T>(max_nan);
-        Ok(())
+    compute!(walk.common(), "maximum_cpu", integer half float bool, T => {
+        walk.map::<T, T, T>(LIGHT, max_nan)
     })
 }
 
 /// out = min(a, b)
 pub fn minimum(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(0), "minimum_cpu", integer half float bool, T => {
-        walk.map::<T, T, T>(min_nan);
-        Ok(())
+    compute!(walk.common(), "minimum_cpu", integer half float bool, T => {
+        walk.map::<T, T, T>(LIGHT, min_nan)
     })
 }
 
 /// out = min(max(a, low), high); an absent bound does not bound, NaN stays NaN.
 pub fn clamp_scalar(walk: &Loop<2>, low: Option<Scalar>, high: Option<Scalar>) -> Result<()> {
-    dispatch!(walk.dtype(0), "clamp_scalar_cpu", integer half float, T => {
+    compute!(walk.common(), "clamp_scalar_cpu", integer half float, T => {
         type W = <T as Number>::Wide;
         match (low.map(W::from_scalar), high.map(W::from_scalar)) {
-            (Some(low), Some(high)) => walk.map::<T, T>(|a| {
+            (Some(low), Some(high)) => walk.map::<T, T>(LIGHT, move |a| {
                 let raised = if a < low { low } else { a };
                 if raised > high { high } else { raised }
             }),
-            (Some(low), None) => walk.map::<T, T>(|a| if a < low { low } else { a }),
-            (None, Some(high)) => walk.map::<T, T>(|a| if a > high { high } else { a }),
-            (None, None) => walk.map::<T, T>(|a| a),
+            (Some(low), None) => walk.map::<T, T>(LIGHT, move |a| if a < low { low } else { a }),
+            (None, Some(high)) => walk.map::<T, T>(LIGHT, move |a| if a > high { high } else { a }),
+            (None, None) => walk.map::<T, T>(LIGHT, |a| a),
         }
-        Ok(())
     })
 }
 
 /// out = min(max(a, low), high), bound by bound.
 pub fn clamp(walk: &Loop<4>) -> Result<()> {
-    dispatch!(walk.dtype(0), "clamp_kernel_impl", integer half float, T => {
-        walk.map_raw::<T, T, T, T>(|a, low, high| {
-            T::narrow(min_nan(max_nan(a.widen(), low.widen()), high.widen()))
-        });
-        Ok(())
+    compute!(walk.common(), "clamp_kernel_impl", integer half float, T => {
+        walk.map::<T, T, T, T>(LIGHT, |a, low, high| min_nan(max_nan(a, low), high))
     })
 }
 
 /// out = a where a > threshold, else `value`; NaN stays.
 pub fn threshold(walk: &Loop<2>, threshold: Scalar, value: Scalar) -> Result<()> {
-    dispatch!(walk.dtype(0), "threshold_cpu", integer half float, T => {
+    compute!(walk.common(), "threshold_cpu", integer half float, T => {
         type W = <T as Number>::Wide;
         let (threshold, value) = (W::from_scalar(threshold), W::from_scalar(value));
-        walk.map::<T, T>(|a| if a <= threshold { value } else { a });
-        Ok(())
+        walk.map::<T, T>(LIGHT, move |a| if a <= threshold { value } else { a })
     })
 }
 
 /// out = 0 where x <= threshold, else grad: operands (out, grad, x).
 pub fn threshold_backward(walk: &Loop<3>, threshold: Scalar) -> Result<()> {
-    dispatch!(walk.dtype(0), "threshold_cpu", integer half float, T => {
+    compute!(walk.common(), "threshold_cpu", integer half float, T => {
         type W = <T as Number>::Wide;
         let threshold = W::from_scalar(threshold);
-        walk.map::<T, T, T>(|grad, x| if x <= threshold { W::ZERO } else { grad });
-        Ok(())
+        walk.map::<T, T, T>(LIGHT, move |grad, x| if x <= threshold { W::ZERO } else { grad })
     })
 }
 
-/// out = a where condition, else b: operands (out, condition: bool or uint8, a, b).
+/// out = a where condition, else b: operands (out, condition: a byte, a, b). Bits are moved, not computed with.
 pub fn select_where(walk: &Loop<4>) -> Result<()> {
-    let by_byte = walk.dtype(1) == DType::U8;
-    dispatch!(walk.dtype(0), "where_cpu", integer unsigned half float complex chalf bool, T => {
-        if by_byte {
-            walk.map_raw::<T, u8, T, T>(|condition, a, b| if condition != 0 { a } else { b });
-        } else {
-            walk.map_raw::<T, crate::Flag, T, T>(|condition, a, b| if condition.0 != 0 { a } else { b });
-        }
-        Ok(())
-    })
+    fn choose<T: Copy + Sync>(walk: &Loop<4>) -> Result<()> {
+        walk.choose::<T>(LIGHT, |condition, a, b| if condition != 0 { a } else { b })
+    }
+    match walk.common().size() {
+        1 => choose::<u8>(walk),
+        2 => choose::<u16>(walk),
+        4 => choose::<u32>(walk),
+        8 => choose::<u64>(walk),
+        _ => choose::<[u64; 2]>(walk),
+    }
 }
 
 /// out = grad mask scale: operands (out, grad, mask: bool).
 pub fn mask_scale(walk: &Loop<3>, scale: f64) -> Result<()> {
-    dispatch!(walk.dtype(0), "masked_scale", half float complex, T => {
+    compute!(walk.common(), "masked_scale", half float complex, T => {
         type W = <T as Number>::Wide;
         let scale = W::from_f64(scale);
-        walk.map::<T, T, crate::Flag>(|grad, kept| if kept { grad.mul(scale) } else { grad.mul(W::ZERO) });
-        Ok(())
+        walk.map::<T, T, crate::Flag>(LIGHT, move |grad, kept| if kept { grad.mul(scale) } else { grad.mul(W::ZERO) })
     })
 }
 

@@ -1,8 +1,6 @@
-//! [`Array`]: memory with sizes and strides. [`Loop`]: several arrays walked together.
+//! [`Array`]: memory with sizes and strides.
 
-use crate::number::Number;
-use rushlight_base::plan::Plan;
-use rushlight_base::{DType, DimVec, Element, Result, ensure, same_sizes};
+use rushlight_base::{DType, DimVec, Element, Result, ensure};
 
 /// Strided memory that a kernel reads or writes.
 ///
@@ -80,6 +78,12 @@ impl<'a> Array<'a> {
         true
     }
 
+    /// The first byte of the first element.
+    #[inline]
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.at
+    }
+
     /// The first element, after checking that the dtype is `T`'s.
     pub(crate) fn as_ptr<T: Element>(&self) -> *mut T {
         assert_eq!(self.dtype, T::DTYPE, "kernel instantiated for another dtype");
@@ -112,192 +116,5 @@ impl<'a> Array<'a> {
             strides[lead + dim] = if size == 1 { 0 } else { stride };
         }
         Ok(strides)
-    }
-}
-
-/// `N` arrays walked over the shape of the first (the output); the others are broadcast to it.
-pub struct Loop<'a, const N: usize> {
-    walk: Walk<N>,
-    arrays: [Array<'a>; N],
-}
-
-/// How the arrays are walked. A plan is large; the usual flat walk does without one.
-enum Walk<const N: usize> {
-    /// All arrays are contiguous: one row of so many elements.
-    Flat(usize),
-    Planned(Box<Plan<N>>),
-}
-
-impl<'a, const N: usize> Loop<'a, N> {
-    /// The walk over `arrays`. The shape rule has checked the shapes; here a mismatch is a bug.
-    #[inline(always)]
-    pub fn new(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
-        let sizes = arrays[0].sizes;
-        if arrays.iter().all(|array| same_sizes(array.sizes, sizes) && array.is_contiguous()) {
-            return Ok(Loop { walk: Walk::Flat(arrays[0].numel()), arrays });
-        }
-        Loop::planned(arrays)
-    }
-
-    fn planned(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
-        let sizes = arrays[0].sizes;
-        let mut strides: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
-        for (strides, array) in strides.iter_mut().zip(&arrays) {
-            *strides = array.broadcast_strides(sizes)?;
-        }
-        let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
-        Ok(Loop { walk: Walk::Planned(Box::new(plan)), arrays })
-    }
-
-    fn row_len(&self) -> usize {
-        match &self.walk {
-            Walk::Flat(numel) => *numel,
-            Walk::Planned(plan) => plan.row_len(),
-        }
-    }
-
-    fn row_steps(&self) -> [isize; N] {
-        match &self.walk {
-            Walk::Flat(_) => [1; N],
-            Walk::Planned(plan) => plan.row_steps(),
-        }
-    }
-
-    fn rows(&self, row: &mut dyn FnMut([isize; N])) {
-        match &self.walk {
-            Walk::Flat(_) => row([0; N]),
-            Walk::Planned(plan) => plan.rows(row),
-        }
-    }
-
-    /// The dtype of operand `operand`.
-    pub fn dtype(&self, operand: usize) -> DType {
-        self.arrays[operand].dtype
-    }
-
-    fn at<T: Element>(&self, operand: usize) -> *mut T {
-        self.arrays[operand].as_ptr()
-    }
-}
-
-impl Loop<'_, 1> {
-    /// `out = f()` at every element, in memory order of the output.
-    pub(crate) fn generate<R: Element>(&self, mut f: impl FnMut() -> R) {
-        let out = self.at::<R>(0);
-        let (len, [step]) = (self.row_len(), self.row_steps());
-        self.rows(&mut |[offset]| {
-            for i in 0..len as isize {
-                // SAFETY: the plan only visits indices within the array's sizes, which `Array::new` vouches for.
-                unsafe { out.offset(offset + i * step).write(f()) }
-            }
-        });
-    }
-}
-
-impl Loop<'_, 2> {
-    /// `out = f(a)`, on the stored types.
-    pub(crate) fn map_raw<R: Element, A: Element>(&self, f: impl Fn(A) -> R) {
-        let (out, a) = (self.at::<R>(0), self.at::<A>(1));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[o, x]| {
-            // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
-            unsafe {
-                let (out, a) = (out.offset(o), a.offset(x));
-                if steps == [1, 1] {
-                    for i in 0..len {
-                        out.offset(i).write(f(a.offset(i).read()));
-                    }
-                } else {
-                    for i in 0..len {
-                        out.offset(i * steps[0]).write(f(a.offset(i * steps[1]).read()));
-                    }
-                }
-            }
-        });
-    }
-
-    /// `out = f(a)`, computed in the wide types.
-    pub(crate) fn map<R: Number, A: Number>(&self, f: impl Fn(A::Wide) -> R::Wide) {
-        self.map_raw(|a: A| R::narrow(f(a.widen())));
-    }
-}
-
-impl Loop<'_, 3> {
-    /// `out = f(a, b)`, computed in the wide types.
-    pub(crate) fn map<R: Number, A: Number, B: Number>(&self, f: impl Fn(A::Wide, B::Wide) -> R::Wide) {
-        let (out, a, b) = (self.at::<R>(0), self.at::<A>(1), self.at::<B>(2));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        let f = |a: A, b: B| R::narrow(f(a.widen(), b.widen()));
-        self.rows(&mut |[o, x, y]| {
-            // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
-            unsafe {
-                let (out, a, b) = (out.offset(o), a.offset(x), b.offset(y));
-                if steps == [1, 1, 1] {
-                    for i in 0..len {
-                        out.offset(i).write(f(a.offset(i).read(), b.offset(i).read()));
-                    }
-                } else if steps == [1, 1, 0] {
-                    let b = b.read();
-                    for i in 0..len {
-                        out.offset(i).write(f(a.offset(i).read(), b));
-                    }
-                } else {
-                    for i in 0..len {
-                        let (a, b) = (a.offset(i * steps[1]).read(), b.offset(i * steps[2]).read());
-                        out.offset(i * steps[0]).write(f(a, b));
-                    }
-                }
-            }
-        });
-    }
-}
-
-impl Loop<'_, 4> {
-    /// `out = f(a, b, c)`, on the stored types.
-    pub(crate) fn map_raw<R: Element, A: Element, B: Element, C: Element>(&self, f: impl Fn(A, B, C) -> R) {
-        let (out, a, b, c) = (self.at::<R>(0), self.at::<A>(1), self.at::<B>(2), self.at::<C>(3));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[o, x, y, z]| {
-            // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
-            unsafe {
-                let (out, a, b, c) = (out.offset(o), a.offset(x), b.offset(y), c.offset(z));
-                if steps == [1, 1, 1, 1] {
-                    for i in 0..len {
-                        out.offset(i).write(f(a.offset(i).read(), b.offset(i).read(), c.offset(i).read()));
-                    }
-                } else {
-                    for i in 0..len {
-                        let (a, b) = (a.offset(i * steps[1]).read(), b.offset(i * steps[2]).read());
-                        out.offset(i * steps[0]).write(f(a, b, c.offset(i * steps[3]).read()));
-                    }
-                }
-            }
-        });
-    }
-}
-
-impl Loop<'_, 2> {
-    /// `out = f(a)` in memory order of the output, for functions with a state.
-    pub(crate) fn transform<R: Element, A: Element>(&self, mut f: impl FnMut(A) -> R) {
-        let (out, a) = (self.at::<R>(0), self.at::<A>(1));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[o, x]| {
-            for i in 0..len {
-                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
-                unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
-            }
-        });
-    }
-
-    /// Calls `f` with every pair of elements.
-    pub(crate) fn visit<A: Element, B: Element>(&self, mut f: impl FnMut(A, B)) {
-        let (a, b) = (self.at::<A>(0), self.at::<B>(1));
-        let (len, steps) = (self.row_len() as isize, self.row_steps());
-        self.rows(&mut |[x, y]| {
-            for i in 0..len {
-                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
-                unsafe { f(a.offset(x + i * steps[0]).read(), b.offset(y + i * steps[1]).read()) }
-            }
-        });
     }
 }

@@ -1,57 +1,51 @@
-//! Comparisons: two operands of one dtype, an output of `bool`.
+//! Comparisons: operands in the common dtype of their [`Loop`], an output of `bool`.
 
 // The loops are written once for every type; only for `bool` could the order be written with `!` and `&`.
 #![allow(clippy::bool_comparison)]
 
-use crate::array::Loop;
 use crate::number::Flag;
+use crate::pointwise::{LIGHT, Loop};
 use rushlight_base::Result;
 
 /// out = (a == b)
 pub fn eq(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(1), "eq_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map::<Flag, T, T>(|a, b| a == b);
-        Ok(())
+    compute!(walk.common(), "eq_cpu", integer unsigned half float complex chalf bool, T => {
+        walk.map::<Flag, T, T>(LIGHT, |a, b| a == b)
     })
 }
 
 /// out = (a != b)
 pub fn ne(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(1), "ne_cpu", integer unsigned half float complex chalf bool, T => {
-        walk.map::<Flag, T, T>(|a, b| a != b);
-        Ok(())
+    compute!(walk.common(), "ne_cpu", integer unsigned half float complex chalf bool, T => {
+        walk.map::<Flag, T, T>(LIGHT, |a, b| a != b)
     })
 }
 
 /// out = (a < b)
 pub fn lt(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(1), "lt_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(|a, b| a < b);
-        Ok(())
+    compute!(walk.common(), "lt_cpu", integer unsigned half float bool, T => {
+        walk.map::<Flag, T, T>(LIGHT, |a, b| a < b)
     })
 }
 
 /// out = (a <= b)
 pub fn le(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(1), "le_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(|a, b| a <= b);
-        Ok(())
+    compute!(walk.common(), "le_cpu", integer unsigned half float bool, T => {
+        walk.map::<Flag, T, T>(LIGHT, |a, b| a <= b)
     })
 }
 
 /// out = (a > b)
 pub fn gt(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(1), "gt_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(|a, b| a > b);
-        Ok(())
+    compute!(walk.common(), "gt_cpu", integer unsigned half float bool, T => {
+        walk.map::<Flag, T, T>(LIGHT, |a, b| a > b)
     })
 }
 
 /// out = (a >= b)
 pub fn ge(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.dtype(1), "ge_cpu", integer unsigned half float bool, T => {
-        walk.map::<Flag, T, T>(|a, b| a >= b);
-        Ok(())
+    compute!(walk.common(), "ge_cpu", integer unsigned half float bool, T => {
+        walk.map::<Flag, T, T>(LIGHT, |a, b| a >= b)
     })
 }
 

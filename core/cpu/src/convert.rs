@@ -4,24 +4,66 @@
 //! through `i64` for the narrow types, as a C cast on the processors PyTorch runs on; complex to real
 //! drops the imaginary part; anything to `bool` is "differs from zero".
 
-use crate::array::Loop;
 use crate::number::{Flag, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
-use rushlight_base::{Complex32, Complex64, Complex128, Element, Result, bf16, f16};
+use crate::pointwise::{Cast, LIGHT, Loop};
+use crate::simd::{self, Kernel, Simd};
+use rushlight_base::{Complex32, Complex64, Complex128, DType, Element, Result, bf16, f16};
 
 /// out = a, converted to the dtype of out.
 pub fn copy(walk: &Loop<2>) -> Result<()> {
-    dispatch!(walk.dtype(1), "copy_", integer unsigned half float complex chalf bool, A => to::<A>(walk))
+    let [to, from] = [walk.dtype(0), walk.dtype(1)];
+    if to == from {
+        return walk.copy();
+    }
+    let cast = caster(from, to)?;
+    // SAFETY: `run` hands out memory of `len` elements of these dtypes.
+    walk.run([to, from], LIGHT, |[to, from], len| unsafe { cast(from, to, len) })
 }
 
-fn to<A: Source>(walk: &Loop<2>) -> Result<()> {
-    if walk.dtype(0) == A::DTYPE {
-        walk.map_raw::<A, A>(|a| a);
-        return Ok(());
+/// The loop that converts contiguous elements of one dtype to another.
+pub(crate) fn caster(from: DType, to: DType) -> Result<Cast> {
+    fn to_any<A: Source>(to: DType) -> Result<Cast> {
+        dispatch!(to, "copy_", integer unsigned half float complex chalf bool, R => Ok(cast_all::<A, R> as Cast))
     }
-    dispatch!(walk.dtype(0), "copy_", integer unsigned half float complex chalf bool, R => {
-        walk.map_raw::<R, A>(|a| R::cast(a));
-        Ok(())
-    })
+    dispatch!(from, "copy_", integer unsigned half float complex chalf bool, A => to_any::<A>(to))
+}
+
+/// # Safety
+/// `from` and `to` have `len` elements of these types, apart from each other.
+unsafe fn cast_all<A: Source, R: Target>(from: *const u8, to: *mut u8, len: usize) {
+    let kernel = CastAll::<A, R> { from: from.cast(), to: to.cast(), len };
+    // The rare pairs would fill the library with loops for each instruction set.
+    if is_common(A::DTYPE) && is_common(R::DTYPE) { simd::run(kernel) } else { kernel.portable() }
+}
+
+const fn is_common(dtype: DType) -> bool {
+    use DType::*;
+    matches!(dtype, U8 | I32 | I64 | F16 | BF16 | F32 | F64 | Bool)
+}
+
+struct CastAll<A, R> {
+    from: *const A,
+    to: *mut R,
+    len: usize,
+}
+
+impl<A: Source, R: Target> CastAll<A, R> {
+    #[inline(always)]
+    fn portable(self) {
+        for i in 0..self.len {
+            // SAFETY: the promise made to `cast_all`.
+            unsafe { self.to.add(i).write(R::cast(self.from.add(i).read())) }
+        }
+    }
+}
+
+impl<A: Source, R: Target> Kernel for CastAll<A, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        self.portable();
+    }
 }
 
 /// An element as each kind of value that a cast may start from.

@@ -8,6 +8,42 @@ pub(crate) fn unsupported(kernel: &str, dtype: DType) -> Error {
     err!(NotImplemented, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
 }
 
+/// The dtype that a pointwise loop computes `dtype` in: half precision is widened.
+#[inline(always)]
+pub(crate) fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        DType::C32 => DType::C64,
+        other => other,
+    }
+}
+
+/// `compute!(dtype, "kernel_name", sets..., T => body)`: like `dispatch!` for pointwise loops, with `T` the type
+/// that is computed in. `half` stands for f16 and bf16 in `f32` and wants `float` beside it, as `chalf` wants
+/// `complex`: blocks of them are converted on the way (`pointwise/drive.rs`), so they need no loop of their own.
+macro_rules! compute {
+    ($dtype:expr, $kernel:expr, $($set:ident)+, $T:ident => $body:expr) => {
+        compute!(@sets $dtype, $kernel, [$($set)+] [] [], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [half $($rest:tt)*] [$($plain:tt)*] [$($half:tt)*], $T:ident => $body:expr) => {
+        compute!(@sets $dtype, $kernel, [$($rest)*] [$($plain)*] [$($half)* F16 BF16], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [chalf $($rest:tt)*] [$($plain:tt)*] [$($half:tt)*], $T:ident => $body:expr) => {
+        compute!(@sets $dtype, $kernel, [$($rest)*] [$($plain)*] [$($half)* C32], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [$set:ident $($rest:tt)*] [$($plain:tt)*] [$($half:tt)*], $T:ident => $body:expr) => {
+        compute!(@sets $dtype, $kernel, [$($rest)*] [$($plain)* $set] [$($half)*], $T => $body)
+    };
+    (@sets $dtype:expr, $kernel:expr, [] [$($plain:tt)*] [$($half:tt)*], $T:ident => $body:expr) => {{
+        let dtype = $dtype;
+        let wide = match dtype {
+            $(rushlight_base::DType::$half => crate::dispatch::wide(dtype),)*
+            other => other,
+        };
+        dispatch!(@sets wide, $kernel, [$($plain)*] [], $T => $body)
+    }};
+}
+
 /// The element type that stands for a dtype name.
 macro_rules! element {
     (U8) => {

@@ -23,11 +23,13 @@ pub mod gemm;
 pub mod index;
 pub mod loss;
 pub mod optim;
+mod pointwise;
 pub mod random;
 pub mod reduce;
 mod select;
 pub mod softmax;
 pub mod sort;
 
-pub use array::{Array, Loop};
+pub use array::Array;
 pub use number::Flag;
+pub use pointwise::Loop;

@@ -1,7 +1,8 @@
 //! Random numbers into strided memory, in the order that PyTorch draws them.
 
-use crate::array::{Array, Loop};
+use crate::array::Array;
 use crate::convert::Target;
+use crate::pointwise::Loop;
 use crate::room::filled;
 use rushlight_base::random::{self, Bernoulli, BlockNormal, Generator, Normal, RandomInteger, Real, Uniform};
 use rushlight_base::{Element, Error, Result, ensure};

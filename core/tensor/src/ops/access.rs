@@ -38,19 +38,12 @@ pub(super) struct Constant {
 impl Constant {
     /// `value` in `dtype`.
     pub(super) fn new(value: Scalar, dtype: DType) -> Result<Constant> {
-        let mut constant = Constant { bytes: [0; 2], dtype };
-        // SAFETY: 16 bytes hold one element of any dtype; nobody else has them.
-        let out = unsafe { Array::new(constant.bytes.as_mut_ptr().cast(), dtype, &[], &[]) };
-        fill::fill(&Loop::new([out])?, value)?;
-        Ok(constant)
+        Ok(Constant { bytes: fill::element(value, dtype)?, dtype })
     }
 
+    /// The first element of `element`, which must not be empty, in `dtype`.
     fn cast_of(element: &Dense, dtype: DType) -> Result<Constant> {
-        let mut constant = Constant { bytes: [0; 2], dtype };
-        // SAFETY: 16 bytes hold one element of any dtype; nobody else has them.
-        let out = unsafe { Array::new(constant.bytes.as_mut_ptr().cast(), dtype, &[], &[]) };
-        convert::copy(&Loop::new([out, array_as(element, &[], &[])])?)?;
-        Ok(constant)
+        Ok(Constant { bytes: fill::element_of(&array(element), dtype)?, dtype })
     }
 
     pub(super) fn array(&self) -> Array<'_> {

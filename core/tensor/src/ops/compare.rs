@@ -1,6 +1,6 @@
 //! Kernels of comparisons and of logic: operands in their common dtype, output `bool`.
 
-use super::access::{Constant, Operand, array};
+use super::access::{Constant, array};
 use super::rules::{Promotion, common_dtype};
 use crate::dense::Dense;
 use rushlight_base::{DType, Result, Scalar};
@@ -10,14 +10,13 @@ type Kernel = fn(&Loop<3>) -> Result<()>;
 
 fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: Kernel) -> Result<()> {
     let dtype = common_dtype(&[a, b])?;
-    let (a, b) = (Operand::cast(a, dtype)?, Operand::cast(b, dtype)?);
-    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+    kernel(&Loop::computing(dtype, [array(out), array(a), array(b)])?)
 }
 
 fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: Kernel) -> Result<()> {
     let dtype = Promotion::default().with(a)?.with_scalar(b)?.dtype()?;
-    let (a, b) = (Operand::cast(a, dtype)?, Constant::new(b, dtype)?);
-    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+    let b = Constant::new(b, dtype)?;
+    kernel(&Loop::computing(dtype, [array(out), array(a), b.array()])?)
 }
 
 /// out = (self == other)
@@ -82,8 +81,7 @@ pub fn ge_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
 
 /// Logic is arithmetic on bools: "and" multiplies, "or" adds.
 fn logic(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
-    let (a, b) = (Operand::cast(a, DType::Bool)?, Operand::cast(b, DType::Bool)?);
-    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+    kernel(&Loop::computing(DType::Bool, [array(out), array(a), array(b)])?)
 }
 
 /// out = self and other

@@ -1,28 +1,23 @@
-//! Kernels of pointwise operators: inputs brought to the dtype of the output, one loop of `rushlight-cpu`.
+//! Kernels of pointwise operators: each is one loop of `rushlight-cpu`, which computes in the dtype of the output.
 
-use super::access::{Constant, Operand, array, copy_unless_same};
+use super::access::{Constant, array, copy_unless_same};
 use crate::dense::Dense;
 use rushlight_base::{DType, Result, Scalar};
 use rushlight_cpu::arithmetic::{self, Rounding};
 use rushlight_cpu::{Loop, convert, fill};
 
 fn unary(out: &Dense, a: &Dense, kernel: impl FnOnce(&Loop<2>) -> Result<()>) -> Result<()> {
-    let a = Operand::cast(a, out.dtype)?;
-    kernel(&Loop::new([array(out), a.array()])?)
+    kernel(&Loop::new([array(out), array(a)])?)
 }
 
-#[inline]
+#[inline(always)]
 fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
-    if a.dtype == out.dtype && b.dtype == out.dtype {
-        return kernel(&Loop::new([array(out), array(a), array(b)])?);
-    }
-    let (a, b) = (Operand::cast(a, out.dtype)?, Operand::cast(b, out.dtype)?);
-    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+    kernel(&Loop::new([array(out), array(a), array(b)])?)
 }
 
 fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
-    let (a, b) = (Operand::cast(a, out.dtype)?, Constant::new(b, out.dtype)?);
-    kernel(&Loop::new([array(out), a.array(), b.array()])?)
+    let b = Constant::new(b, out.dtype)?;
+    kernel(&Loop::new([array(out), array(a), b.array()])?)
 }
 
 /// out = self + alpha other
@@ -52,8 +47,8 @@ pub fn rsub(out: &Dense, self_: &Dense, other: &Dense, alpha: Scalar) -> Result<
 
 /// out = other - alpha self
 pub fn rsub_scalar(out: &Dense, self_: &Dense, other: Scalar, alpha: Scalar) -> Result<()> {
-    let (a, b) = (Operand::cast(self_, out.dtype)?, Constant::new(other, out.dtype)?);
-    arithmetic::sub(&Loop::new([array(out), b.array(), a.array()])?, alpha)
+    let other = Constant::new(other, out.dtype)?;
+    arithmetic::sub(&Loop::new([array(out), other.array(), array(self_)])?, alpha)
 }
 
 /// out = self other
@@ -117,8 +112,8 @@ pub fn log(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// out = 1 / self
 pub fn reciprocal(out: &Dense, self_: &Dense) -> Result<()> {
-    let (one, a) = (Constant::new(Scalar::Int(1), out.dtype)?, Operand::cast(self_, out.dtype)?);
-    arithmetic::div(&Loop::new([array(out), one.array(), a.array()])?)
+    let one = Constant::new(Scalar::Int(1), out.dtype)?;
+    arithmetic::div(&Loop::new([array(out), one.array(), array(self_)])?)
 }
 
 /// out = conj(self), computed now
@@ -159,11 +154,7 @@ pub fn clamp_max(out: &Dense, self_: &Dense, max: Scalar) -> Result<()> {
 /// out = min(max(self, min), max), bound by bound
 pub fn clamp_tensor(out: &Dense, self_: &Dense, min: Option<&Dense>, max: Option<&Dense>) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => {
-            let [a, low, high] = [self_, min, max].map(|input| Operand::cast(input, out.dtype));
-            let (a, low, high) = (a?, low?, high?);
-            arithmetic::clamp(&Loop::new([array(out), a.array(), low.array(), high.array()])?)
-        }
+        (Some(min), Some(max)) => arithmetic::clamp(&Loop::new([array(out), array(self_), array(min), array(max)])?),
         (Some(min), None) => binary(out, self_, min, arithmetic::maximum),
         (None, Some(max)) => binary(out, self_, max, arithmetic::minimum),
         (None, None) => copy_unless_same(out, self_),
@@ -188,13 +179,11 @@ pub fn masked_fill(out: &Dense, self_: &Dense, mask: &Dense, value: Scalar) -> R
 
 /// out = self where condition, else other
 pub fn where_self(out: &Dense, condition: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
-    let (a, b) = (Operand::cast(self_, out.dtype)?, Operand::cast(other, out.dtype)?);
-    arithmetic::select_where(&Loop::new([array(out), array(condition), a.array(), b.array()])?)
+    arithmetic::select_where(&Loop::new([array(out), array(condition), array(self_), array(other)])?)
 }
 
 /// out = grad mask scale
 pub fn native_dropout_backward(out: &Dense, grad_output: &Dense, mask: &Dense, scale: f64) -> Result<()> {
-    let grad = Operand::cast(grad_output, out.dtype)?;
     debug_assert_eq!(mask.dtype, DType::Bool);
-    arithmetic::mask_scale(&Loop::new([array(out), grad.array(), array(mask)])?, scale)
+    arithmetic::mask_scale(&Loop::new([array(out), array(grad_output), array(mask)])?, scale)
 }

@@ -1,0 +1,253 @@
+//! The templates of pointwise kernels.
+//!
+//! A kernel is arithmetic on elements and the types it computes in: `walk.map::<T, T, T>(LIGHT, |a, b| a.add(b))`.
+//! [`Loop`] knows the operands' memory and how they are walked together; `flat.rs` turns the arithmetic into a loop
+//! over contiguous memory for every instruction set; `drive.rs` brings everything that is not contiguous, of another
+//! dtype or in the output's own memory through blocks in the cache (`stage.rs`) to the same loop, and cuts the work
+//! into chunks for threads. So there is one compiled loop for an operator and a type, and an element's result does
+//! not depend on where it lies.
+
+mod drive;
+mod flat;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use crate::array::Array;
+use crate::number::Number;
+use crate::simd;
+pub(crate) use drive::Cast;
+use flat::{Map1, Map2, Map3};
+use rushlight_base::plan::Plan;
+use rushlight_base::{DType, DimVec, Element, Result, same_sizes};
+use std::marker::PhantomData;
+
+/// So many elements of an addition are worth a second thread.
+pub(crate) const LIGHT: usize = 16384;
+
+/// So many elements of a division of complex numbers, or of a function that takes tens of instructions.
+pub(crate) const HEAVY: usize = 2048;
+
+/// `N` arrays walked over the shape of the first (the output); the others are broadcast to it.
+pub struct Loop<'a, const N: usize> {
+    at: [*mut u8; N],
+    dtypes: [DType; N],
+    /// The dtype that inputs are brought to before anything is computed.
+    common: DType,
+    /// The walk, unless it is flat: one row of `len` elements in which each operand is contiguous, or one element
+    /// if its bit in `single` is set.
+    plan: Option<Box<Plan<N>>>,
+    len: usize,
+    single: u32,
+    arrays: PhantomData<&'a u8>,
+}
+
+impl<'a, const N: usize> Loop<'a, N> {
+    /// The walk over `arrays`, computing in the output's dtype. The shape rule has checked the shapes; here a
+    /// mismatch is a bug.
+    #[inline(always)]
+    pub fn new(arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
+        Loop::computing(arrays[0].dtype(), arrays)
+    }
+
+    /// The walk over `arrays` for a kernel that computes in `common`: inputs of other dtypes are converted block
+    /// by block.
+    #[inline(always)]
+    pub fn computing(common: DType, arrays: [Array<'a>; N]) -> Result<Loop<'a, N>> {
+        let sizes = arrays[0].sizes();
+        if !arrays.iter().all(|array| same_sizes(array.sizes(), sizes) && array.is_contiguous()) {
+            return Loop::planned(common, &arrays);
+        }
+        Ok(Loop::of(common, &arrays, arrays[0].numel(), 0, None))
+    }
+
+    #[inline(always)]
+    fn of(common: DType, arrays: &[Array<'a>; N], len: usize, single: u32, plan: Option<Box<Plan<N>>>) -> Self {
+        let at = std::array::from_fn(|operand| arrays[operand].start());
+        let dtypes = std::array::from_fn(|operand| arrays[operand].dtype());
+        Loop { at, dtypes, common, plan, len, single, arrays: PhantomData }
+    }
+
+    #[inline(never)]
+    fn planned(common: DType, arrays: &[Array<'a>; N]) -> Result<Loop<'a, N>> {
+        let sizes = arrays[0].sizes();
+        let mut strides: [DimVec; N] = std::array::from_fn(|_| DimVec::new());
+        for (strides, array) in strides.iter_mut().zip(arrays) {
+            *strides = array.broadcast_strides(sizes)?;
+        }
+        let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
+        let steps = plan.row_steps();
+        if plan.rank() == 1 && steps[0] == 1 && steps.iter().all(|step| (0..=1).contains(step)) {
+            let single = (0..N).fold(0, |bits, operand| bits | u32::from(steps[operand] == 0) << operand);
+            return Ok(Loop::of(common, arrays, plan.row_len(), single, None));
+        }
+        Ok(Loop::of(common, arrays, plan.numel(), 0, Some(Box::new(plan))))
+    }
+
+    /// The dtype of operand `operand`.
+    #[inline]
+    pub fn dtype(&self, operand: usize) -> DType {
+        self.dtypes[operand]
+    }
+
+    /// The dtype that is computed in: half precision is, beyond that, widened.
+    #[inline]
+    pub fn common(&self) -> DType {
+        self.common
+    }
+
+    fn row_len(&self) -> usize {
+        self.plan.as_ref().map_or(self.len, |plan| plan.row_len())
+    }
+
+    fn row_steps(&self) -> [isize; N] {
+        match &self.plan {
+            None => std::array::from_fn(|operand| isize::from(self.single >> operand & 1 == 0)),
+            Some(plan) => plan.row_steps(),
+        }
+    }
+
+    fn rows(&self, row: &mut dyn FnMut([isize; N])) {
+        match &self.plan {
+            None => row([0; N]),
+            Some(plan) => plan.rows(row),
+        }
+    }
+
+    /// The first element of an operand, after checking that its dtype is `T`'s.
+    fn start<T: Element>(&self, operand: usize) -> *mut T {
+        assert_eq!(self.dtypes[operand], T::DTYPE, "kernel instantiated for another dtype");
+        self.at[operand].cast()
+    }
+
+    /// Runs `kernel` over all elements, in pieces in which every operand is contiguous and of the dtype in
+    /// `compute`. Pieces may run on several threads, from `grain` elements on.
+    #[inline(always)]
+    pub(crate) fn run(
+        &self,
+        compute: [DType; N],
+        grain: usize,
+        kernel: impl Fn([*mut u8; N], usize) + Sync,
+    ) -> Result<()> {
+        if self.plan.is_none() && self.single == 0 && self.dtypes == compute && self.len <= grain && self.is_apart() {
+            kernel(self.at, self.len);
+            return Ok(());
+        }
+        drive::drive(self, compute, grain, &kernel)
+    }
+
+    /// Is no input of a flat walk in the memory of the output?
+    #[inline(always)]
+    fn is_apart(&self) -> bool {
+        let bytes = |operand: usize| self.len * self.dtypes[operand].size();
+        let start = |operand: usize| self.at[operand] as usize;
+        (1..N).all(|input| start(0) + bytes(0) <= start(input) || start(input) + bytes(input) <= start(0))
+    }
+}
+
+impl Loop<'_, 2> {
+    /// `out = f(a)`, computed in the wide types.
+    #[inline(always)]
+    pub(crate) fn map<R: Number, A: Number>(
+        &self,
+        grain: usize,
+        f: impl Fn(A::Wide) -> R::Wide + Copy + Sync,
+    ) -> Result<()> {
+        let f = move |a: A| R::narrow(f(a.widen()));
+        self.run([R::DTYPE, A::DTYPE], grain, |[out, a], len| {
+            simd::run(Map1 { out: out.cast(), a: a.cast(), len, f });
+        })
+    }
+}
+
+impl Loop<'_, 3> {
+    /// `out = f(a, b)`, computed in the wide types.
+    #[inline(always)]
+    pub(crate) fn map<R: Number, A: Number, B: Number>(
+        &self,
+        grain: usize,
+        f: impl Fn(A::Wide, B::Wide) -> R::Wide + Copy + Sync,
+    ) -> Result<()> {
+        let f = move |a: A, b: B| R::narrow(f(a.widen(), b.widen()));
+        self.run([R::DTYPE, A::DTYPE, B::DTYPE], grain, |[out, a, b], len| {
+            simd::run(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
+        })
+    }
+}
+
+impl Loop<'_, 4> {
+    /// `out = f(a, b, c)`, computed in the wide types.
+    #[inline(always)]
+    pub(crate) fn map<R: Number, A: Number, B: Number, C: Number>(
+        &self,
+        grain: usize,
+        f: impl Fn(A::Wide, B::Wide, C::Wide) -> R::Wide + Copy + Sync,
+    ) -> Result<()> {
+        let f = move |a: A, b: B, c: C| R::narrow(f(a.widen(), b.widen(), c.widen()));
+        self.run([R::DTYPE, A::DTYPE, B::DTYPE, C::DTYPE], grain, |[out, a, b, c], len| {
+            simd::run(Map3 { out: out.cast(), a: a.cast(), b: b.cast(), c: c.cast(), len, f });
+        })
+    }
+
+    /// `out = f(a, b, c)` on bit patterns: `T` has the size of the common dtype, which is `out`'s, `b`'s and `c`'s;
+    /// `a` is a byte.
+    #[inline(always)]
+    pub(crate) fn choose<T: Copy>(&self, grain: usize, f: impl Fn(u8, T, T) -> T + Copy + Sync) -> Result<()> {
+        let (common, by) = (self.common, self.dtypes[1]);
+        assert_eq!((common.size(), by.size()), (size_of::<T>(), 1), "kernel instantiated for another size");
+        self.run([common, by, common, common], grain, |[out, a, b, c], len| {
+            simd::run(Map3 { out: out.cast(), a: a.cast(), b: b.cast(), c: c.cast(), len, f });
+        })
+    }
+}
+
+impl Loop<'_, 1> {
+    /// `out = f()` at every element, in memory order of the output.
+    pub(crate) fn generate<R: Element>(&self, mut f: impl FnMut() -> R) {
+        let out = self.start::<R>(0);
+        let (len, [step]) = (self.row_len(), self.row_steps());
+        self.rows(&mut |[offset]| {
+            for i in 0..len as isize {
+                // SAFETY: the plan only visits indices within the array's sizes, which `Array::new` vouches for.
+                unsafe { out.offset(offset + i * step).write(f()) }
+            }
+        });
+    }
+
+    /// `out = value`, of which as many bytes count as an element has.
+    pub(crate) fn fill(&self, value: [u64; 2]) -> Result<()> {
+        drive::fill(self, value)
+    }
+}
+
+impl Loop<'_, 2> {
+    /// `out = a`, both of one dtype.
+    pub(crate) fn copy(&self) -> Result<()> {
+        assert_eq!(self.dtypes[0], self.dtypes[1], "a copy does not convert");
+        drive::copy(self)
+    }
+
+    /// `out = f(a)` in memory order of the output, for functions with a state.
+    pub(crate) fn transform<R: Element, A: Element>(&self, mut f: impl FnMut(A) -> R) {
+        let (out, a) = (self.start::<R>(0), self.start::<A>(1));
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[o, x]| {
+            for i in 0..len {
+                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                unsafe { out.offset(o + i * steps[0]).write(f(a.offset(x + i * steps[1]).read())) }
+            }
+        });
+    }
+
+    /// Calls `f` with every pair of elements.
+    pub(crate) fn visit<A: Element, B: Element>(&self, mut f: impl FnMut(A, B)) {
+        let (a, b) = (self.start::<A>(0), self.start::<B>(1));
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[x, y]| {
+            for i in 0..len {
+                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                unsafe { f(a.offset(x + i * steps[0]).read(), b.offset(y + i * steps[1]).read()) }
+            }
+        });
+    }
+}

@@ -1,0 +1,130 @@
+//! Moving tiles of strided elements, of any element size: into a block, out of one, or from place to place.
+
+use crate::simd::{self, Kernel, Simd};
+use std::marker::PhantomData;
+
+/// One side of a move: the first element, and the steps, in elements, along a row and from row to row.
+#[derive(Clone, Copy)]
+pub(super) struct Side {
+    pub(super) at: *mut u8,
+    pub(super) step: isize,
+    pub(super) across: isize,
+}
+
+impl Side {
+    /// Rows of `len` elements, one after the other.
+    pub(super) fn block(at: *mut u8, len: usize) -> Side {
+        Side { at, step: 1, across: len as isize }
+    }
+}
+
+/// Copies `rows` rows of `len` elements of `size` bytes from one side to the other.
+///
+/// # Safety
+/// Both sides have that many elements in live memory, and no element written is one that is read.
+pub(super) unsafe fn move_tile(size: usize, to: Side, from: Side, len: usize, rows: usize) {
+    match size {
+        1 => simd::run(Move::<u8> { to, from, len, rows, element: PhantomData }),
+        2 => simd::run(Move::<u16> { to, from, len, rows, element: PhantomData }),
+        4 => simd::run(Move::<u32> { to, from, len, rows, element: PhantomData }),
+        8 => simd::run(Move::<u64> { to, from, len, rows, element: PhantomData }),
+        _ => simd::run(Move::<[u64; 2]> { to, from, len, rows, element: PhantomData }),
+    }
+}
+
+struct Move<T> {
+    to: Side,
+    from: Side,
+    len: usize,
+    rows: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Copy> Kernel for Move<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Move { to, from, len, rows, element: _ } = self;
+        let (out, a) = (to.at.cast::<T>(), from.at.cast::<T>());
+        let row = |row: usize| {
+            // SAFETY: rows are within the sides that the caller of `move_tile` vouches for.
+            unsafe { (out.offset(row as isize * to.across), a.offset(row as isize * from.across)) }
+        };
+        // SAFETY (of all that follows): every index is below `len` and `rows`. Elements are aligned for their dtype,
+        // which may be less than for `T`.
+        if to.step == 1 && from.step == 1 {
+            for (out, a) in (0..rows).map(row) {
+                if len * size_of::<T>() >= 64 {
+                    // SAFETY: as above.
+                    unsafe { std::ptr::copy_nonoverlapping(a.cast::<u8>(), out.cast::<u8>(), len * size_of::<T>()) }
+                } else {
+                    for i in 0..len {
+                        // SAFETY: as above.
+                        unsafe { out.add(i).write_unaligned(a.add(i).read_unaligned()) }
+                    }
+                }
+            }
+        } else if to.step == 1 && from.step == 0 {
+            for (out, a) in (0..rows).map(row) {
+                // SAFETY: as above.
+                let value = unsafe { a.read_unaligned() };
+                for i in 0..len {
+                    // SAFETY: as above.
+                    unsafe { out.add(i).write_unaligned(value) }
+                }
+            }
+        } else if to.step == 1 && from.across == 1 && rows >= SIDE && len >= SIDE {
+            transpose::<T>(out, to.across, a, from.step, len, rows);
+        } else {
+            for (out, a) in (0..rows).map(row) {
+                for i in 0..len as isize {
+                    // SAFETY: as above.
+                    unsafe { out.offset(i * to.step).write_unaligned(a.offset(i * from.step).read_unaligned()) }
+                }
+            }
+        }
+    }
+}
+
+/// Elements along each side of the squares that are transposed in registers.
+const SIDE: usize = 8;
+
+/// `out[row][i] = a[i][row]`: `out` has steps (`across`, 1), `a` has (1, `step`).
+#[inline(always)]
+fn transpose<T: Copy>(out: *mut T, across: isize, a: *const T, step: isize, len: usize, rows: usize) {
+    let mut top = 0;
+    while top < rows {
+        // The last square overlaps the one before it.
+        top = top.min(rows - SIDE);
+        let mut left = 0;
+        while left < len {
+            left = left.min(len - SIDE);
+            // SAFETY: squares are within the tile, which `move_tile` has been promised.
+            unsafe {
+                let from = a.offset(left as isize * step).add(top);
+                let to = out.offset(top as isize * across).add(left);
+                let mut square = [[from.read_unaligned(); SIDE]; SIDE];
+                for (i, line) in square.iter_mut().enumerate() {
+                    *line = from.offset(i as isize * step).cast::<[T; SIDE]>().read_unaligned();
+                }
+                let lines: [[T; SIDE]; SIDE] = std::array::from_fn(|row| std::array::from_fn(|i| square[i][row]));
+                for (row, line) in lines.into_iter().enumerate() {
+                    to.offset(row as isize * across).cast::<[T; SIDE]>().write_unaligned(line);
+                }
+            }
+            left += SIDE;
+        }
+        top += SIDE;
+    }
+}
+
+/// Writes `value`, of which `size` bytes count, to `len` elements.
+///
+/// # Safety
+/// `to` has that many elements in live memory.
+pub(super) unsafe fn fill(size: usize, to: *mut u8, value: [u64; 2], len: usize) {
+    let from = Side { at: (&raw const value).cast_mut().cast(), step: 0, across: 0 };
+    // SAFETY: the caller's promise; the value lives here.
+    unsafe { move_tile(size, Side::block(to, len), from, len, 1) }
+}
