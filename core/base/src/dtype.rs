@@ -102,6 +102,7 @@ impl DType {
         TABLE.iter().map(|row| row.dtype)
     }
 
+    #[inline]
     fn row(self) -> &'static Row {
         let index = match self as i32 {
             low @ 0..=11 => low as usize,
@@ -112,6 +113,7 @@ impl DType {
     }
 
     /// Bytes per element.
+    #[inline]
     pub fn size(self) -> usize {
         self.row().size
     }

@@ -61,6 +61,15 @@ impl<'a, const N: usize> Loop<'a, N> {
         Ok(Loop::of(common, &arrays, arrays[0].numel(), 0, None))
     }
 
+    /// The walk over arrays of `len` elements each, contiguous and of one shape: what most calls are.
+    ///
+    /// # Safety
+    /// At each address there is what [`Array::new`] asks for.
+    #[inline(always)]
+    pub unsafe fn flat(common: DType, len: usize, at: [*mut u8; N], dtypes: [DType; N]) -> Loop<'a, N> {
+        Loop { at, dtypes, common, plan: None, len, single: 0, arrays: PhantomData }
+    }
+
     #[inline(always)]
     fn of(common: DType, arrays: &[Array<'a>; N], len: usize, single: u32, plan: Option<Box<Plan<N>>>) -> Self {
         let at = std::array::from_fn(|operand| arrays[operand].start());
@@ -129,17 +138,22 @@ impl<'a, const N: usize> Loop<'a, N> {
         grain: usize,
         kernel: impl Fn([*mut u8; N], usize) + Sync,
     ) -> Result<()> {
-        if self.plan.is_none() && self.single == 0 && self.dtypes == compute && self.len <= grain && self.is_apart() {
+        if self.plan.is_none()
+            && self.single == 0
+            && self.dtypes == compute
+            && self.len <= grain
+            && self.is_apart(compute)
+        {
             kernel(self.at, self.len);
             return Ok(());
         }
         drive::drive(self, compute, grain, &kernel)
     }
 
-    /// Is no input of a flat walk in the memory of the output?
+    /// Is no input of a flat walk over these dtypes in the memory of the output?
     #[inline(always)]
-    fn is_apart(&self) -> bool {
-        let bytes = |operand: usize| self.len * self.dtypes[operand].size();
+    fn is_apart(&self, dtypes: [DType; N]) -> bool {
+        let bytes = |operand: usize| self.len * dtypes[operand].size();
         let start = |operand: usize| self.at[operand] as usize;
         (1..N).all(|input| start(0) + bytes(0) <= start(input) || start(input) + bytes(input) <= start(0))
     }

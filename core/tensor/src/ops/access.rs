@@ -3,13 +3,30 @@
 //! Inputs of another dtype are cast operand by operand, numbers and 0-dim inputs without an allocation.
 
 use crate::dense::{Dense, Geometry, Spec};
-use rushlight_base::{DType, DimVec, Result, Scalar, format_sizes};
+use rushlight_base::{DType, DimVec, Result, Scalar, format_sizes, same_sizes};
 use rushlight_cpu::{Array, Loop, convert, fill};
 
 /// The memory of `dense`.
 #[inline]
 pub(super) fn array(dense: &Dense) -> Array<'_> {
     array_as(dense, dense.sizes(), dense.strides())
+}
+
+/// The walk of a kernel over these tensors, the output first, for a kernel that computes in `common`.
+#[inline(always)]
+pub(super) fn walk<const N: usize>(common: DType, operands: [&Dense; N]) -> Result<Loop<'_, N>> {
+    let sizes = operands[0].sizes();
+    if operands.iter().all(|operand| operand.is_contiguous() && same_sizes(operand.sizes(), sizes)) {
+        let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
+        // SAFETY: as for `array_as`.
+        return Ok(unsafe { Loop::flat(common, operands[0].numel() as usize, at, dtypes) });
+    }
+    walk_arrays(common, operands)
+}
+
+#[inline(never)]
+fn walk_arrays<const N: usize>(common: DType, operands: [&Dense; N]) -> Result<Loop<'_, N>> {
+    Loop::computing(common, operands.map(array))
 }
 
 /// The memory of `dense` under other sizes and strides, which must name a subset of its elements: the
@@ -101,7 +118,7 @@ pub(super) fn number_of(dense: &Dense) -> Result<f64> {
 
 /// Copies `from` into `to`, broadcasting and converting.
 pub(super) fn copy_into(to: &Dense, from: &Dense) -> Result<()> {
-    convert::copy(&Loop::new([array(to), array(from)])?).map_err(|error| error.context(format_sizes(to.sizes())))
+    convert::copy(&walk(to.dtype, [to, from])?).map_err(|error| error.context(format_sizes(to.sizes())))
 }
 
 /// Copies `from` into `to` unless they are the same elements: the start of kernels that change a few

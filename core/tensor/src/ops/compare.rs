@@ -1,6 +1,6 @@
 //! Kernels of comparisons and of logic: operands in their common dtype, output `bool`.
 
-use super::access::{Constant, array};
+use super::access::{Constant, array, walk};
 use super::rules::{Promotion, common_dtype};
 use crate::dense::Dense;
 use rushlight_base::{DType, Result, Scalar};
@@ -10,7 +10,7 @@ type Kernel = fn(&Loop<3>) -> Result<()>;
 
 fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: Kernel) -> Result<()> {
     let dtype = common_dtype(&[a, b])?;
-    kernel(&Loop::computing(dtype, [array(out), array(a), array(b)])?)
+    kernel(&walk(dtype, [out, a, b])?)
 }
 
 fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: Kernel) -> Result<()> {
@@ -81,7 +81,7 @@ pub fn ge_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
 
 /// Logic is arithmetic on bools: "and" multiplies, "or" adds.
 fn logic(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
-    kernel(&Loop::computing(DType::Bool, [array(out), array(a), array(b)])?)
+    kernel(&walk(DType::Bool, [out, a, b])?)
 }
 
 /// out = self and other
