@@ -90,6 +90,11 @@ impl<'a> Array<'a> {
         self.at.cast()
     }
 
+    /// The first byte of the first element.
+    pub(crate) fn first_byte(&self) -> *mut u8 {
+        self.at
+    }
+
     /// The first byte.
     pub(crate) fn as_ptr_of_byte(&self) -> *mut u8 {
         assert_eq!(self.dtype.size(), 1, "kernel wants elements of one byte");

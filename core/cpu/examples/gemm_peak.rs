@@ -1,0 +1,152 @@
+//! GEMM in percent of the measured peak: `gemm_peak [f32|f64|f16|bf16|i8|c64] [threads] [nn|nt] [MxNxK ...]`.
+//!
+//! The peak is that of a loop of independent fused multiply-adds in registers, on as many threads, in the same run.
+
+use rushlight_base::{DType, Scalar, runtime};
+use rushlight_cpu::{Array, gemm};
+use std::io::Write;
+use std::time::Instant;
+
+/// Multiply-adds of 32-bit floats per second, per thread.
+fn peak(threads: usize) -> f64 {
+    let run = || {
+        let start = Instant::now();
+        let done = spin(4_000_000);
+        done / start.elapsed().as_secs_f64()
+    };
+    let each: Vec<f64> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        let mut rates = vec![run()];
+        rates.extend(others.into_iter().map(|other| other.join().unwrap_or(0.0)));
+        rates
+    });
+    each.iter().sum::<f64>() / threads as f64
+}
+
+#[cfg(target_arch = "x86_64")]
+fn spin(rounds: usize) -> f64 {
+    use std::arch::x86_64::*;
+    #[target_feature(enable = "avx512f")]
+    #[allow(clippy::needless_range_loop)]
+    fn wide(rounds: usize) -> f32 {
+        let mut sums = [_mm512_set1_ps(1.0); 24];
+        let (x, y) = (_mm512_set1_ps(std::hint::black_box(0.9999)), _mm512_set1_ps(std::hint::black_box(1e-4)));
+        for _ in 0..rounds {
+            // By index: the compiler unrolls that, and keeps the sums in registers.
+            for i in 0..24 {
+                sums[i] = _mm512_fmadd_ps(sums[i], x, y);
+            }
+        }
+        sums.into_iter().map(|sum| _mm512_reduce_add_ps(sum)).sum()
+    }
+    #[target_feature(enable = "avx2,fma")]
+    #[allow(clippy::needless_range_loop)]
+    fn narrow(rounds: usize) -> f32 {
+        let mut sums = [_mm256_set1_ps(1.0); 12];
+        let (x, y) = (_mm256_set1_ps(std::hint::black_box(0.9999)), _mm256_set1_ps(std::hint::black_box(1e-4)));
+        for _ in 0..rounds {
+            // By index: the compiler unrolls that, and keeps the sums in registers.
+            for i in 0..12 {
+                sums[i] = _mm256_fmadd_ps(sums[i], x, y);
+            }
+        }
+        sums.into_iter().map(|sum| _mm256_cvtss_f32(sum)).sum()
+    }
+    if is_x86_feature_detected!("avx512f") {
+        // SAFETY: the processor has the instructions.
+        std::hint::black_box(unsafe { wide(rounds) });
+        return rounds as f64 * 24.0 * 16.0;
+    }
+    if is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has the instructions.
+        std::hint::black_box(unsafe { narrow(rounds) });
+        return rounds as f64 * 12.0 * 8.0;
+    }
+    f64::NAN
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn spin(rounds: usize) -> f64 {
+    let mut sums = [1.0f32; 96];
+    let (x, y) = (std::hint::black_box(0.9999f32), std::hint::black_box(1e-4f32));
+    for _ in 0..rounds {
+        for sum in &mut sums {
+            *sum = sum.mul_add(x, y);
+        }
+    }
+    std::hint::black_box(sums);
+    rounds as f64 * 96.0
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut dtype = DType::F32;
+    let (mut threads, mut transposed, mut shapes) = (1usize, false, Vec::new());
+    for argument in &arguments {
+        match argument.as_str() {
+            "f32" => dtype = DType::F32,
+            "f64" => dtype = DType::F64,
+            "f16" => dtype = DType::F16,
+            "bf16" => dtype = DType::BF16,
+            "i8" => dtype = DType::I8,
+            "i32" => dtype = DType::I32,
+            "c64" => dtype = DType::C64,
+            "nn" => transposed = false,
+            "nt" => transposed = true,
+            other => match other.split('x').map(str::parse).collect::<Result<Vec<usize>, _>>()?[..] {
+                [m, n, k] => shapes.push([m, n, k]),
+                [count] => threads = count,
+                _ => return Err("expected a shape MxNxK".into()),
+            },
+        }
+    }
+    if shapes.is_empty() {
+        shapes = [16, 32, 64, 128, 256, 512, 1024, 2048].map(|n| [n, n, n]).to_vec();
+        shapes.extend([
+            [1, 1000, 4096],
+            [64, 10, 320],
+            [128, 512, 784],
+            [3136, 64, 576],
+            [784, 128, 1152],
+            [196, 256, 2304],
+            [49, 512, 4608],
+            [32, 4096, 4096],
+        ]);
+    }
+    runtime::set_num_threads(threads as i64)?;
+    let out_dtype = if dtype == DType::I8 { DType::I32 } else { dtype };
+    let mut to = std::io::stdout().lock();
+    let rate = peak(threads);
+    writeln!(to, "# {dtype} {threads} threads; f32 peak per thread {:.1} GF/s", 2e-9 * rate)?;
+    for [m, n, k] in shapes {
+        let element = dtype.size();
+        let bytes = |count: usize| -> Vec<u64> { vec![0; count.div_ceil(8)] };
+        let (mut a, mut b, mut out) = (bytes(m * k * element), bytes(k * n * element), bytes(m * n * out_dtype.size()));
+        let (sa, sb, so) = ([m as i64, k as i64], [k as i64, n as i64], [m as i64, n as i64]);
+        let strides = if transposed { [1, k as i64] } else { [n as i64, 1] };
+        let (ta, to_strides) = ([k as i64, 1], [n as i64, 1]);
+        // SAFETY: the vectors have room for the elements; zeros are values of every dtype.
+        let (a, b, o) = unsafe {
+            (
+                Array::new(a.as_mut_ptr().cast(), dtype, &sa, &ta),
+                Array::new(b.as_mut_ptr().cast(), dtype, &sb, &strides),
+                Array::new(out.as_mut_ptr().cast(), out_dtype, &so, &to_strides),
+            )
+        };
+        let (plain, work) = (gemm::Epilogue { alpha: Scalar::Int(1), ..Default::default() }, (m * n * k) as f64);
+        let repeats = ((2e9 / work) as usize).clamp(1, 20_000) / 5 + 1;
+        let mut times = Vec::new();
+        for _ in 0..7 {
+            let start = Instant::now();
+            for _ in 0..repeats {
+                gemm::gemm_with(&o, &a, &b, &plain)?;
+            }
+            times.push(start.elapsed().as_secs_f64() / repeats as f64);
+        }
+        times.sort_by(f64::total_cmp);
+        let time = times[times.len() / 2];
+        let (speed, share) = (work / time, 100.0 * work / time / (rate * threads as f64));
+        writeln!(to, "{m:5} x {n:5} x {k:5}  {:11.2} us  {:8.1} GF/s  {share:6.1} %", time * 1e6, 2e-9 * speed)?;
+    }
+    Ok(())
+}

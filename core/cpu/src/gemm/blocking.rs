@@ -1,0 +1,101 @@
+//! How a product is cut so that its parts stay in the caches.
+//!
+//! Cuts along k decide the order of additions: they follow from the shape and the kernels alone. Cuts along rows and
+//! columns only decide who computes what, and may follow the number of threads: no result depends on them.
+
+use super::tile::Kernels;
+
+/// Bytes of a right panel that should stay in the first-level cache while the left panels pass by.
+const PANEL_BYTES: usize = 32 << 10;
+/// Bytes of left panels that should stay in the second-level cache of a core.
+const LEFT_BYTES: usize = 512 << 10;
+/// Bytes of left panels that are packed at a time, for all threads.
+const LEFT_CHUNK: usize = 8 << 20;
+/// Bytes of right panels that are packed at a time.
+const RIGHT_BYTES: usize = 4 << 20;
+/// Multiplications below which a product stays on the caller's thread.
+const SERIAL: usize = 1 << 17;
+/// Shares per thread: more than one, so that a thread that starts late finds less left to do.
+const SHARES: usize = 4;
+
+/// The cut along k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Depth {
+    /// Elements of a block; the last may have fewer.
+    pub block: usize,
+    /// Blocks; 1 also if k is 0.
+    pub blocks: usize,
+}
+
+impl Depth {
+    pub fn new(kernels: &Kernels, k: usize) -> Depth {
+        let most = PANEL_BYTES / (kernels.columns() * kernels.in_bytes);
+        let block = k.div_ceil(k.div_ceil(most).max(1)).next_multiple_of(kernels.group).max(kernels.group);
+        Depth { block, blocks: k.div_ceil(block).max(1) }
+    }
+
+    /// The elements of block `index`.
+    pub fn range(&self, index: usize, k: usize) -> std::ops::Range<usize> {
+        index * self.block..k.min((index + 1) * self.block)
+    }
+}
+
+/// `total` in parts of at most `most`, as equal as `step` lets them be.
+pub(super) fn even_parts(total: usize, most: usize, step: usize) -> usize {
+    let parts = total.div_ceil(most).max(1);
+    total.div_ceil(parts).next_multiple_of(step).clamp(step, most)
+}
+
+/// Left panels packed at a time.
+pub(super) fn left_panels(panel_bytes: usize) -> usize {
+    (LEFT_CHUNK / panel_bytes.max(1)).max(1)
+}
+
+/// Right panels packed at a time.
+pub(super) fn right_panels(panel_bytes: usize) -> usize {
+    (RIGHT_BYTES / panel_bytes.max(1)).max(1)
+}
+
+/// Threads worth asking for a product of so many multiplications.
+pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
+    if multiplications < SERIAL { 1 } else { threads }
+}
+
+/// A grid of shares over rows of tiles and columns of tiles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    rows: usize,
+    columns: usize,
+    row_step: usize,
+    column_step: usize,
+}
+
+impl Grid {
+    /// Shares for `threads` over `rows` by `columns` panels; a left panel has so many bytes.
+    pub fn new(rows: usize, columns: usize, panel_bytes: usize, threads: usize) -> Grid {
+        let mut row_step = (LEFT_BYTES / panel_bytes.max(1)).clamp(1, rows.max(1));
+        let mut column_step = columns.max(1);
+        if threads > 1 {
+            let wanted = SHARES * threads;
+            let row_parts = rows.div_ceil(row_step);
+            column_step = columns.div_ceil(wanted.div_ceil(row_parts)).max(1);
+            let column_parts = columns.div_ceil(column_step);
+            if row_parts * column_parts < wanted {
+                row_step = rows.div_ceil(wanted.div_ceil(column_parts)).max(1);
+            }
+        }
+        Grid { rows, columns, row_step, column_step }
+    }
+
+    /// Number of shares.
+    pub fn shares(&self) -> usize {
+        self.rows.div_ceil(self.row_step) * self.columns.div_ceil(self.column_step)
+    }
+
+    /// The panels of rows and of columns of share `index`.
+    pub fn share(&self, index: usize) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+        let across = self.columns.div_ceil(self.column_step);
+        let (row, column) = (index / across * self.row_step, index % across * self.column_step);
+        (row..self.rows.min(row + self.row_step), column..self.columns.min(column + self.column_step))
+    }
+}

@@ -1,0 +1,419 @@
+//! The loops around the tiles: blocks of k, panels, shares for threads.
+//!
+//! Large products pack a block of both operands, all threads together, and then compute the tiles of that block, a
+//! share of the grid at a time. Small ones, and those of few rows, read their operands as they lie. Each element of
+//! the result is computed by one thread, its products added in order of k, block by block: results do not depend
+//! on the number of threads, nor on whether an operand was packed before.
+
+use super::blocking::{Depth, Grid, even_parts, left_panels, right_panels, worthwhile};
+use super::epilogue::{Activation, Factor, Finish};
+use super::pack::Source;
+use super::packed::PackedB;
+use super::tile::Tile;
+use super::ways::Ways;
+use rushlight_base::runtime::{check_cancelled, num_threads, parallel_for};
+use rushlight_base::{Error, Result, Storage};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Fills panels of stored elements, `width` lanes per element of k, instead of reading a matrix.
+pub(super) trait Fill: Sync {
+    /// # Safety
+    /// `to` has room for `depth.len() * width` elements, all zero.
+    unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize);
+}
+
+/// An operand of a product.
+#[derive(Clone, Copy)]
+pub(super) enum Operand<'a> {
+    /// A matrix in memory.
+    Strided(Source),
+    /// One that was packed before. Only on the right.
+    Packed(&'a PackedB),
+    /// One that exists panel by panel.
+    Filled(&'a dyn Fill),
+}
+
+/// out = activation(alpha left right + beta add). Steps are in elements.
+#[derive(Clone, Copy)]
+pub(super) struct Problem<'a> {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub left: Operand<'a>,
+    pub right: Operand<'a>,
+    pub out: *mut u8,
+    pub out_row: isize,
+    pub out_column: isize,
+    /// Null where nothing is added.
+    pub add: *const u8,
+    pub add_row: isize,
+    pub add_column: isize,
+    pub alpha: Factor,
+    pub beta: Factor,
+    /// Is alpha 1?
+    pub alone: bool,
+    /// Is beta 1?
+    pub plain: bool,
+    pub activation: Activation,
+}
+
+// SAFETY: the pointers are to the memory of the call's arrays; shares write disjoint parts of the output.
+unsafe impl Send for Problem<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Problem<'_> {}
+
+/// Room for the sums of one tile.
+#[repr(C, align(64))]
+pub(super) struct Room([MaybeUninit<u8>; 4096]);
+
+/// Which block of k.
+#[derive(Clone, Copy)]
+struct Stage {
+    first: bool,
+    last: bool,
+}
+
+/// A pointer that shares may carry.
+#[derive(Clone, Copy)]
+struct Shared(*mut u8);
+
+// SAFETY: shares use disjoint parts of what it points to, or only read it.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn at(&self, bytes: usize) -> *mut u8 {
+        self.0.wrapping_add(bytes)
+    }
+}
+
+/// Runs the shares, on this thread if there is but one to run them.
+fn each(shares: usize, threads: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    if threads > 1 && shares > 1 {
+        return parallel_for(shares, body);
+    }
+    for share in 0..shares {
+        check_cancelled()?;
+        body(share);
+    }
+    Ok(())
+}
+
+/// Computes `problem`, on this thread only if `serial`.
+pub(super) fn multiply(problem: &Problem<'_>, ways: &Ways, serial: bool) -> Result<()> {
+    if problem.m == 0 || problem.n == 0 {
+        return Ok(());
+    }
+    let work = problem.m.saturating_mul(problem.n).saturating_mul(problem.k);
+    let threads = if serial { 1 } else { worthwhile(work, num_threads()) };
+    let depth = Depth::new(ways.kernels, problem.k);
+    let run = Run { problem, ways, depth, threads };
+    match (problem.left, problem.right) {
+        (Operand::Strided(left), Operand::Strided(right)) if run.reads_in_place(&right) => run.direct(left, right),
+        _ => run.packed(),
+    }
+}
+
+struct Run<'a> {
+    problem: &'a Problem<'a>,
+    ways: &'a Ways,
+    depth: Depth,
+    threads: usize,
+}
+
+impl Run<'_> {
+    /// Does it pay to read both operands as they lie? The columns of the right one must be neighbours; it must be
+    /// read few times, or stay in the cache.
+    fn reads_in_place(&self, right: &Source) -> bool {
+        let (kernels, p) = (self.ways.kernels, self.problem);
+        let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element && right.lane == 1;
+        let (few, small) = (p.m <= kernels.rows, p.n * p.k * kernels.in_bytes <= 128 << 10 && p.m <= 256);
+        possible && (few || small) && (self.depth.blocks == 1 || self.ways.stores_sums)
+    }
+
+    fn direct(&self, left: Source, right: Source) -> Result<()> {
+        let (kernels, p, element) = (self.ways.kernels, self.problem, self.ways.element);
+        let (columns, height) = (kernels.columns(), even_parts(p.m, kernels.rows, 1));
+        let bytes = self.depth.block * height * element;
+        let grid = Grid::new(p.m.div_ceil(height), p.n.div_ceil(columns), bytes, self.threads);
+        each(grid.shares(), self.threads, &|share| {
+            let (rows, panels) = grid.share(share);
+            for index in 0..self.depth.blocks {
+                let (block, stage) = (self.depth.range(index, p.k), self.stage(index));
+                for panel in panels.clone() {
+                    let column = panel * columns;
+                    let across = columns.min(p.n - column);
+                    let vectors = across.div_ceil(kernels.lanes);
+                    let from = right.offset(block.start as isize * right.depth + column as isize, element);
+                    for row in rows.clone() {
+                        let row = row * height;
+                        let down = height.min(p.m - row);
+                        let at = row as isize * left.lane + block.start as isize * left.depth;
+                        let tile = Tile {
+                            depth: block.len(),
+                            left: left.offset(at, element),
+                            left_row: left.lane * element as isize,
+                            left_step: left.depth * element as isize,
+                            right: from,
+                            right_step: right.depth * element as isize,
+                            out: std::ptr::null_mut(),
+                            out_row: 0,
+                            add: std::ptr::null(),
+                            add_row: 0,
+                            rows: down,
+                            columns: across,
+                        };
+                        self.compute(kernels.direct[down - 1][vectors - 1], tile, row, column, stage, None);
+                    }
+                }
+            }
+        })
+    }
+
+    fn stage(&self, index: usize) -> Stage {
+        Stage { first: index == 0, last: index + 1 == self.depth.blocks }
+    }
+
+    /// Computes a tile and puts it where it belongs. `sums` has a place for the sums of every element, where those
+    /// cannot wait for the next block of k in the output.
+    #[inline(always)]
+    fn compute(
+        &self,
+        function: super::tile::TileFn,
+        mut tile: Tile,
+        row: usize,
+        column: usize,
+        stage: Stage,
+        sums: Option<Shared>,
+    ) {
+        let (p, ways) = (self.problem, self.ways);
+        let (out_bytes, sum_bytes) = (ways.out_bytes as isize, ways.kernels.sum_bytes);
+        let (r, c) = (row as isize, column as isize);
+        let out = p.out.wrapping_offset((r * p.out_row + c * p.out_column) * out_bytes);
+        let add = match p.add.is_null() {
+            true => p.add,
+            false => p.add.wrapping_offset((r * p.add_row + c * p.add_column) * out_bytes),
+        };
+        if let Some(sums) = sums {
+            let at = sums.at((row * p.n + column) * sum_bytes);
+            let step = (p.n * sum_bytes) as isize;
+            if !stage.first {
+                (tile.add, tile.add_row) = (at, step);
+            }
+            if !stage.last {
+                (tile.out, tile.out_row) = (at, step);
+                // SAFETY: the tile lies within the operands, and the place of the sums.
+                return unsafe { function(&tile) };
+            }
+        } else if ways.stores_sums && p.out_column == 1 && p.alone {
+            let simple = !stage.last || p.activation == Activation::Identity;
+            let addable = add.is_null() || (p.plain && p.add_column == 1);
+            if simple && (addable || !stage.first) {
+                (tile.out, tile.out_row) = (out, p.out_row * out_bytes);
+                (tile.add, tile.add_row) =
+                    if stage.first { (add, p.add_row * out_bytes) } else { (out.cast_const(), tile.out_row) };
+                // SAFETY: the tile lies within the operands and the output.
+                return unsafe { function(&tile) };
+            }
+        }
+        let mut room = MaybeUninit::<Room>::uninit();
+        let width = tile.columns.next_multiple_of(ways.kernels.lanes);
+        tile.out = room.as_mut_ptr().cast();
+        tile.out_row = (width * sum_bytes) as isize;
+        let again = sums.is_none() && !stage.first;
+        let finish = Finish {
+            sums: tile.out,
+            sums_row: width,
+            out,
+            out_row: p.out_row,
+            out_column: p.out_column,
+            add: if again { out } else { add },
+            add_row: if again { p.out_row } else { p.add_row },
+            add_column: if again { p.out_column } else { p.add_column },
+            rows: tile.rows,
+            columns: tile.columns,
+            alpha: p.alpha,
+            beta: if again { (ways.factor)(rushlight_base::Scalar::Int(1)) } else { p.beta },
+            activation: if stage.last { p.activation } else { Activation::Identity },
+        };
+        // SAFETY: the tile lies within the operands, the room holds the largest, the rest is within the output.
+        unsafe {
+            function(&tile);
+            (ways.finish)(&finish);
+        }
+    }
+
+    fn packed(&self) -> Result<()> {
+        let (kernels, p, depth, threads) = (self.ways.kernels, self.problem, self.depth, self.threads);
+        let step = kernels.height_step;
+        let (columns, height) = (kernels.columns(), even_parts(p.m, kernels.rows, step));
+        let groups = depth.block.div_ceil(kernels.group);
+        let left_bytes = (groups * height * kernels.group_bytes()).next_multiple_of(64);
+        let right_bytes = right_panel_bytes(self.ways, &depth);
+        let (left_count, right_count) = (p.m.div_ceil(height), p.n.div_ceil(columns));
+        let (left_most, right_most) =
+            (left_panels(left_bytes).min(left_count), right_panels(right_bytes).min(right_count));
+        let prepared = match p.right {
+            Operand::Packed(packed) => Some(packed),
+            _ => None,
+        };
+        let left_room = Storage::allocate(left_most * left_bytes)?;
+        let right_room = Storage::allocate(if prepared.is_some() { 0 } else { right_most * right_bytes })?;
+        let waiting = depth.blocks > 1 && !self.ways.stores_sums;
+        let sums = match waiting {
+            true => Some(Storage::allocate(p.m * p.n * kernels.sum_bytes)?),
+            false => None,
+        };
+        let sums = sums.as_ref().map(|sums| Shared(sums.data()));
+        let (left_room, right_room) = (Shared(left_room.data()), Shared(right_room.data()));
+        let failed = OnceLock::new();
+        for first_panel in (0..right_count).step_by(right_most) {
+            let panels = first_panel..right_count.min(first_panel + right_most);
+            for index in 0..depth.blocks {
+                let (block, stage) = (depth.range(index, p.k), self.stage(index));
+                let groups = block.len().div_ceil(kernels.group);
+                for first_row in (0..left_count).step_by(left_most) {
+                    let rows = first_row..left_count.min(first_row + left_most);
+                    let fresh = if first_row == 0 && prepared.is_none() { panels.len() } else { 0 };
+                    // Some panels to a share: packing one takes about a microsecond.
+                    let together = if threads > 1 { 4 } else { usize::MAX };
+                    let (left_shares, right_shares) = (rows.len().div_ceil(together), fresh.div_ceil(together));
+                    each(left_shares + right_shares, threads, &|share| {
+                        if share < left_shares {
+                            let own =
+                                share * together..rows.len().min(share.saturating_add(1).saturating_mul(together));
+                            for i in own {
+                                let row = (rows.start + i) * height;
+                                let lanes = height.min(p.m - row);
+                                let (at, width) = (left_room.at(i * left_bytes), lanes.next_multiple_of(step));
+                                let packed = self.pack(&p.left, row..row + lanes, &block, width, at, true);
+                                note(&failed, packed);
+                            }
+                        } else {
+                            let share = share - left_shares;
+                            let own = share * together..fresh.min(share.saturating_add(1).saturating_mul(together));
+                            for i in own {
+                                let column = (panels.start + i) * columns;
+                                let lanes = columns.min(p.n - column);
+                                let at = right_room.at(i * right_bytes);
+                                let width = lanes.next_multiple_of(kernels.lanes);
+                                let packed = self.pack(&p.right, column..column + lanes, &block, width, at, false);
+                                note(&failed, packed);
+                            }
+                        }
+                    })?;
+                    if let Some(error) = failed.get() {
+                        return Err(Error::clone(error));
+                    }
+                    let right = match prepared {
+                        Some(packed) => Shared(packed.panel(index, panels.start).cast_mut()),
+                        None => right_room,
+                    };
+                    let grid = Grid::new(rows.len(), panels.len(), left_bytes, threads);
+                    each(grid.shares(), threads, &|share| {
+                        let (own_rows, own_panels) = grid.share(share);
+                        for panel in own_panels {
+                            let column = (panels.start + panel) * columns;
+                            let across = columns.min(p.n - column);
+                            let vectors = across.div_ceil(kernels.lanes);
+                            for i in own_rows.clone() {
+                                let row = (rows.start + i) * height;
+                                let down = height.min(p.m - row);
+                                let tile = Tile {
+                                    depth: groups,
+                                    left: left_room.at(i * left_bytes),
+                                    left_row: 0,
+                                    left_step: 0,
+                                    right: right.at(panel * right_bytes),
+                                    right_step: 0,
+                                    out: std::ptr::null_mut(),
+                                    out_row: 0,
+                                    add: std::ptr::null(),
+                                    add_row: 0,
+                                    rows: down,
+                                    columns: across,
+                                };
+                                let function = kernels.packed[down.div_ceil(step) - 1][vectors - 1];
+                                self.compute(function, tile, row, column, stage, sums);
+                            }
+                        }
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pack(
+        &self,
+        operand: &Operand<'_>,
+        lanes: Range<usize>,
+        depth: &Range<usize>,
+        width: usize,
+        to: *mut u8,
+        left: bool,
+    ) -> Result<()> {
+        pack_panel(self.ways, operand, lanes, depth, width, to, left)
+    }
+}
+
+fn note(failed: &OnceLock<Error>, result: Result<()>) {
+    if let Err(error) = result {
+        // The first one is told.
+        let _ = failed.set(error);
+    }
+}
+
+/// Bytes of a panel of the right operand.
+pub(super) fn right_panel_bytes(ways: &Ways, depth: &Depth) -> usize {
+    let kernels = ways.kernels;
+    let columns = kernels.columns();
+    let groups = depth.block.div_ceil(kernels.group);
+    (kernels.head_bytes(columns) + groups * columns * kernels.group_bytes()).next_multiple_of(64)
+}
+
+/// Packs the lanes of an operand in memory, or of one that is filled, into a panel of `width` lanes.
+pub(super) fn pack_panel(
+    ways: &Ways,
+    operand: &Operand<'_>,
+    lanes: Range<usize>,
+    depth: &Range<usize>,
+    width: usize,
+    to: *mut u8,
+    left: bool,
+) -> Result<()> {
+    let (kernels, element) = (ways.kernels, ways.element);
+    let pack = if left { ways.pack_left } else { ways.pack_right };
+    match operand {
+        Operand::Strided(source) => {
+            let at = lanes.start as isize * source.lane + depth.start as isize * source.depth;
+            let from = Source { at: source.offset(at, element), ..*source };
+            // SAFETY: the lanes and the depth lie within the operand; the panel has room.
+            unsafe { pack(&from, lanes.len(), depth.len(), width, to) };
+        }
+        Operand::Filled(fill) => {
+            let bytes = depth.len() * width * element;
+            if kernels.group == 1 && kernels.in_bytes == element {
+                // SAFETY: the panel has room for elements as they are stored, which are packed as they are.
+                unsafe {
+                    to.write_bytes(0, bytes);
+                    fill.fill(lanes, depth.clone(), to, width);
+                }
+                return Ok(());
+            }
+            let stored = Storage::allocate(bytes)?;
+            let from = Source { at: stored.data(), lane: 1, depth: width as isize };
+            // SAFETY: the memory has room for the elements, and is packed from there.
+            unsafe {
+                stored.data().write_bytes(0, bytes);
+                fill.fill(lanes.clone(), depth.clone(), stored.data(), width);
+                pack(&from, lanes.len(), depth.len(), width, to);
+            }
+        }
+        Operand::Packed(_) => {}
+    }
+    Ok(())
+}

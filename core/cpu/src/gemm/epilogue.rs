@@ -1,0 +1,154 @@
+//! What happens to a sum before it is stored: out = activation(alpha * sum + beta * c).
+//!
+//! Tiles whose result needs no more than an addition store it themselves; the others leave their sums in a small
+//! buffer, and the functions here finish it, row by row, while it is in the cache.
+
+use super::convert::{Stored, Sum};
+use crate::number::Wide;
+use rushlight_base::Scalar;
+
+/// The function applied last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// The value itself.
+    #[default]
+    Identity,
+    /// The larger of the value and 0; what is not a number stays so.
+    Relu,
+}
+
+/// A scalar in the type of the sums.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct Factor([u8; 16]);
+
+impl Factor {
+    pub fn new<S: Wide>(value: Scalar) -> Factor {
+        let mut bytes = [0u8; 16];
+        assert!(size_of::<S>() <= 16);
+        // SAFETY: 16 aligned bytes hold any sum.
+        unsafe { bytes.as_mut_ptr().cast::<S>().write_unaligned(S::from_scalar(value)) };
+        Factor(bytes)
+    }
+
+    fn get<S: Wide>(&self) -> S {
+        // SAFETY: `new` wrote an `S`, as the functions of one dtype go together.
+        unsafe { self.0.as_ptr().cast::<S>().read_unaligned() }
+    }
+}
+
+/// Sums to finish. Steps are in elements.
+pub(super) struct Finish {
+    pub sums: *const u8,
+    pub sums_row: usize,
+    pub out: *mut u8,
+    pub out_row: isize,
+    pub out_column: isize,
+    /// Null where nothing is added.
+    pub add: *const u8,
+    pub add_row: isize,
+    pub add_column: isize,
+    pub rows: usize,
+    pub columns: usize,
+    pub alpha: Factor,
+    pub beta: Factor,
+    pub activation: Activation,
+}
+
+/// Finishes sums.
+///
+/// # Safety
+/// The processor has the instructions of the function's level, and the pointers are good for the size.
+pub(super) type FinishFn = unsafe fn(&Finish);
+
+/// Columns that are finished at once.
+const BLOCK: usize = 16;
+
+/// # Safety
+/// As for [`FinishFn`].
+#[inline(always)]
+unsafe fn finish<S: Sum, T: Stored<S> + Default>(f: &Finish) {
+    // SAFETY: as for this function.
+    unsafe {
+        match (f.activation, f.add.is_null()) {
+            (Activation::Identity, true) => rows::<S, T, false>(f, |value| value),
+            (Activation::Identity, false) => rows::<S, T, true>(f, |value| value),
+            (activation, true) => rows::<S, T, false>(f, |value: S| value.activate(activation)),
+            (activation, false) => rows::<S, T, true>(f, |value: S| value.activate(activation)),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`FinishFn`].
+#[inline(always)]
+unsafe fn rows<S: Sum, T: Stored<S> + Default, const ADD: bool>(f: &Finish, activate: impl Fn(S) -> S) {
+    let (alpha, beta) = (f.alpha.get::<S>(), f.beta.get::<S>());
+    let (alone, plain) = (alpha == S::ONE, beta == S::ONE);
+    let value = |sum: S, add: S| {
+        let product = if alone { sum } else { alpha.mul(sum) };
+        activate(match ADD {
+            false => product,
+            true if plain => add.add(product),
+            true => beta.mul(add).add(product),
+        })
+    };
+    // SAFETY: row < rows and column < columns.
+    unsafe {
+        for row in 0..f.rows {
+            let sums = f.sums.cast::<S>().add(row * f.sums_row);
+            let out = f.out.cast::<T>().offset(row as isize * f.out_row);
+            let add = f.add.cast::<T>().wrapping_offset(row as isize * f.add_row);
+            let mut column = 0;
+            if f.out_column == 1 && (!ADD || f.add_column == 1 || f.add_column == 0) {
+                while column + BLOCK <= f.columns {
+                    let sums = sums.add(column).cast::<[S; BLOCK]>().read_unaligned();
+                    let mut adds = [T::default(); BLOCK];
+                    if ADD {
+                        adds = if f.add_column == 1 {
+                            add.add(column).cast::<[T; BLOCK]>().read_unaligned()
+                        } else {
+                            [add.read(); BLOCK]
+                        };
+                    }
+                    let mut results = [T::default(); BLOCK];
+                    for i in 0..BLOCK {
+                        results[i] = T::narrow(value(sums[i], adds[i].widen()));
+                    }
+                    out.add(column).cast::<[T; BLOCK]>().write_unaligned(results);
+                    column += BLOCK;
+                }
+            }
+            while column < f.columns {
+                let add = if ADD { add.offset(column as isize * f.add_column).read().widen() } else { S::ZERO };
+                let result = T::narrow(value(sums.add(column).read(), add));
+                out.offset(column as isize * f.out_column).write(result);
+                column += 1;
+            }
+        }
+    }
+}
+
+macro_rules! compiled {
+    ($(#[$meta:meta])* $name:ident) => {
+        /// # Safety
+        /// As for [`FinishFn`].
+        $(#[$meta])*
+        pub(super) unsafe fn $name<S: Sum, T: Stored<S> + Default>(f: &Finish) {
+            // SAFETY: as for this function.
+            unsafe { finish::<S, T>(f) }
+        }
+    };
+}
+
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
+    avx512
+}
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+    avx2
+}
+compiled!(portable);

@@ -1,0 +1,154 @@
+//! The table of tiles: which vectors and tile sizes each arithmetic has at each level.
+
+use super::lanes::{Plain, Vector};
+use super::tile::{Kernels, Tile, TileFn, tile};
+use crate::simd::Level;
+use num_complex::Complex;
+
+#[cfg(target_arch = "aarch64")]
+use super::neon;
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+
+/// What is multiplied and added: the packed elements and the sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    F32,
+    F64,
+    I32,
+    I64,
+    C64,
+    C128,
+    /// Pairs of 16-bit integers, summed in 32 bits.
+    I16Pairs,
+    /// Pairs of brain floats, summed in `f32`.
+    BF16Pairs,
+    /// Fours of bytes, summed in 32 bits.
+    I8Fours,
+}
+
+macro_rules! compiled {
+    ($(#[$meta:meta])* $name:ident) => {
+        /// # Safety
+        /// As for [`TileFn`].
+        $(#[$meta])*
+        unsafe fn $name<V: Vector, const M: usize, const N: usize, const PACKED: bool>(arguments: &Tile) {
+            // SAFETY: as for this function.
+            unsafe { tile::<V, M, N, PACKED>(arguments) }
+        }
+    };
+}
+
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx512vnni,avx2,fma,f16c,bmi1,bmi2")]
+    avx512_extended
+}
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
+    avx512
+}
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+    avx2
+}
+compiled! {
+    #[cfg(target_arch = "aarch64")]
+    #[target_feature(enable = "neon")]
+    neon
+}
+compiled!(portable);
+
+/// A row of the table: compiled for `$level`, over `$vector`, tiles of the given heights and numbers of vectors.
+macro_rules! kernels {
+    ($level:ident, $vector:ty, packed [$($packed:literal)+], direct [$($direct:literal)*], vectors $vectors:tt) => {{
+        const STEP: usize = [$($packed),+][0];
+        const PACKED: &[[TileFn; 3]] = &[$(kernels!(@row $level, $vector, $packed, true, $vectors)),+];
+        const DIRECT: &[[TileFn; 3]] = &[$(kernels!(@row $level, $vector, $direct, false, $vectors)),*];
+        const KERNELS: &Kernels = &Kernels {
+            rows: PACKED.len() * STEP,
+            lanes: <$vector as Vector>::LANES,
+            vectors: $vectors,
+            group: <$vector as Vector>::GROUP,
+            in_bytes: size_of::<<$vector as Vector>::In>(),
+            sum_bytes: size_of::<<$vector as Vector>::Sum>(),
+            head: <$vector as Vector>::HEAD,
+            height_step: STEP,
+            packed: PACKED,
+            direct: DIRECT,
+        };
+        KERNELS
+    }};
+    (@row $level:ident, $vector:ty, $height:literal, $packed:literal, 2) => {
+        [$level::<$vector, $height, 1, $packed>, $level::<$vector, $height, 2, $packed>, $level::<$vector, $height, 2, $packed>]
+    };
+    (@row $level:ident, $vector:ty, $height:literal, $packed:literal, 3) => {
+        [$level::<$vector, $height, 1, $packed>, $level::<$vector, $height, 2, $packed>, $level::<$vector, $height, 3, $packed>]
+    };
+}
+
+/// The tiles of `arithmetic` at `level`, which the processor must have. `None` where there are none of that kind
+/// (the grouped arithmetics, which not every processor has).
+pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static Kernels> {
+    use Arithmetic::*;
+    Some(match (level, arithmetic) {
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, F32) => {
+            kernels!(avx512, x86::F32x16, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2)
+        }
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, F64) => {
+            kernels!(avx512, x86::F64x8, packed [2 4 6 8 10 12], direct [1 2 3 4 5 6 7 8 9 10 11 12], vectors 2)
+        }
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, I32) => kernels!(avx512, x86::I32x16, packed [4 8 12], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, I64) => kernels!(avx512, x86::I64x8, packed [4 8 12], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, C64) => kernels!(avx512, x86::C64x8, packed [2 4 6], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, C128) => kernels!(avx512, x86::C128x4, packed [2 4 6], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, I16Pairs) => kernels!(avx512, x86::I16x2x16, packed [4 8 12], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, BF16Pairs) if std::arch::is_x86_feature_detected!("avx512bf16") && has_vnni() => {
+            kernels!(avx512_extended, x86::BF16x2x16, packed [2 4 6 8 10 12], direct [], vectors 2)
+        }
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, I8Fours) if std::arch::is_x86_feature_detected!("avx512bf16") && has_vnni() => {
+            kernels!(avx512_extended, x86::I8x4x16, packed [2 4 6 8 10 12], direct [], vectors 2)
+        }
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, F32) => kernels!(avx2, x86::F32x8, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, F64) => kernels!(avx2, x86::F64x4, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, I32) => kernels!(avx2, x86::I32x8, packed [2 4 6], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, I64) => kernels!(avx2, x86::I64x4, packed [2 4], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, C64) => kernels!(avx2, x86::C64x4, packed [1 2 3], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, C128) => kernels!(avx2, x86::C128x2, packed [1 2 3], direct [], vectors 2),
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx2, I16Pairs) => kernels!(avx2, x86::I16x2x8, packed [2 4 6], direct [], vectors 2),
+        #[cfg(target_arch = "aarch64")]
+        (Level::Neon, F32) => kernels!(neon, neon::F32x4, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3),
+        #[cfg(target_arch = "aarch64")]
+        (Level::Neon, F64) => kernels!(neon, neon::F64x2, packed [2 4 6 8], direct [1 2 3 4 5 6 7 8], vectors 3),
+        (_, F32) => kernels!(portable, Plain<f32, 4>, packed [2 4], direct [], vectors 2),
+        (_, F64) => kernels!(portable, Plain<f64, 2>, packed [2 4], direct [], vectors 2),
+        (_, I32) => kernels!(portable, Plain<i32, 4>, packed [2 4], direct [], vectors 2),
+        (_, I64) => kernels!(portable, Plain<i64, 2>, packed [2 4], direct [], vectors 2),
+        (_, C64) => kernels!(portable, Plain<Complex<f32>, 2>, packed [2 4], direct [], vectors 2),
+        (_, C128) => kernels!(portable, Plain<Complex<f64>, 2>, packed [2 4], direct [], vectors 2),
+        (_, I16Pairs | BF16Pairs | I8Fours) => return None,
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_vnni() -> bool {
+    std::arch::is_x86_feature_detected!("avx512vnni")
+}

@@ -1,0 +1,119 @@
+//! The vectors that the tiles of a product are made of.
+//!
+//! A [`Vector`] says how one instruction set multiplies and adds packed elements; `tile` and `thin` are written once
+//! over it. The implementations for x86-64 are in `x86`, those for ARMv8 in `neon`; [`Plain`] is for every processor.
+
+use crate::number::Wide;
+
+/// Sums in a register, and what they are made of.
+///
+/// # Safety of the functions
+/// The processor must have the instructions of the implementation, and pointers must be good for as many elements as
+/// each function says; alignment is that of one element.
+pub(super) trait Vector: Copy + 'static {
+    /// A packed element.
+    type In: Copy;
+    /// A finished sum.
+    type Sum: Copy;
+    /// Elements of the left operand, repeated in every lane.
+    type Left: Copy;
+    /// Elements of the right operand, one group per lane.
+    type Right: Copy;
+    /// Finished sums, one per lane.
+    type Total: Copy;
+    /// Sums in a vector.
+    const LANES: usize;
+    /// Elements along k that one multiplication takes per lane.
+    const GROUP: usize = 1;
+    /// Do panels of the right operand begin with a row of sums to start from?
+    const HEAD: bool = false;
+
+    /// Sums to begin with.
+    unsafe fn zero() -> Self;
+    /// Sums to begin with, from the head of a panel. Only if `HEAD`.
+    unsafe fn start(at: *const Self::Sum) -> Self {
+        let _ = at;
+        // SAFETY: as for this function.
+        unsafe { Self::zero() }
+    }
+    /// `LANES * GROUP` elements.
+    unsafe fn load(at: *const Self::In) -> Self::Right;
+    /// The groups of the first `count` lanes; zeros in the others, which are not read.
+    unsafe fn load_first(at: *const Self::In, count: usize) -> Self::Right;
+    /// `GROUP` elements, in every lane.
+    unsafe fn splat(at: *const Self::In) -> Self::Left;
+    /// The sums, with the products of the lanes added.
+    unsafe fn mul_add(self, left: Self::Left, right: Self::Right) -> Self;
+    /// The finished sums.
+    unsafe fn total(self) -> Self::Total;
+    /// Sums from memory, of the first `count` lanes.
+    unsafe fn read(at: *const Self::Sum, count: usize) -> Self::Total;
+    /// Sum of two.
+    unsafe fn add(a: Self::Total, b: Self::Total) -> Self::Total;
+    /// The first `count` lanes into memory.
+    unsafe fn write(total: Self::Total, at: *mut Self::Sum, count: usize);
+}
+
+/// Lanes in an array, for the instructions of any level: what the compiler makes vectors of.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<W, const L: usize>([W; L]);
+
+impl<W: Wide, const L: usize> Vector for Plain<W, L> {
+    type In = W;
+    type Sum = W;
+    type Left = W;
+    type Right = [W; L];
+    type Total = [W; L];
+    const LANES: usize = L;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Plain([W::ZERO; L])
+    }
+    #[inline(always)]
+    unsafe fn load(at: *const W) -> [W; L] {
+        // SAFETY: the caller promises `L` elements.
+        unsafe { at.cast::<[W; L]>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn load_first(at: *const W, count: usize) -> [W; L] {
+        // SAFETY: the caller promises `count` elements.
+        unsafe { Self::read(at, count) }
+    }
+    #[inline(always)]
+    unsafe fn splat(at: *const W) -> W {
+        // SAFETY: the caller promises an element.
+        unsafe { at.read() }
+    }
+    #[inline(always)]
+    unsafe fn mul_add(mut self, left: W, right: [W; L]) -> Self {
+        for lane in 0..L {
+            self.0[lane] = self.0[lane].add(left.mul(right[lane]));
+        }
+        self
+    }
+    #[inline(always)]
+    unsafe fn total(self) -> [W; L] {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn read(at: *const W, count: usize) -> [W; L] {
+        let mut lanes = [W::ZERO; L];
+        for (lane, value) in lanes.iter_mut().enumerate().take(count) {
+            // SAFETY: the caller promises `count` elements.
+            *value = unsafe { at.add(lane).read() };
+        }
+        lanes
+    }
+    #[inline(always)]
+    unsafe fn add(a: [W; L], b: [W; L]) -> [W; L] {
+        std::array::from_fn(|lane| a[lane].add(b[lane]))
+    }
+    #[inline(always)]
+    unsafe fn write(total: [W; L], at: *mut W, count: usize) {
+        for (lane, &value) in total.iter().enumerate().take(count) {
+            // SAFETY: the caller promises room for `count` elements.
+            unsafe { at.add(lane).write(value) }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Packing: an operand's rows or columns, from any strides and any stored dtype, side by side in panels of
+//! the elements that tiles multiply.
+//!
+//! "Lanes" are the rows of a left operand or the columns of a right one. A panel holds, group of k after group of k,
+//! the group of each of its lanes; the lanes beyond the last and the rest of the last group are zeros. Lanes that are
+//! neighbours in memory are copied, lanes that run along k are transposed in registers, the rest goes one by one.
+
+use super::convert::Convert;
+use crate::simd::Level;
+
+/// Where the elements of some lanes are. Steps are in elements.
+#[derive(Clone, Copy)]
+pub(super) struct Source {
+    /// The first element.
+    pub at: *const u8,
+    /// Step to the next lane.
+    pub lane: isize,
+    /// Step along k.
+    pub depth: isize,
+}
+
+impl Source {
+    /// The address `elements` elements of `bytes` bytes on.
+    pub fn offset(&self, elements: isize, bytes: usize) -> *const u8 {
+        self.at.wrapping_offset(elements * bytes as isize)
+    }
+}
+
+// SAFETY: what it points to is only read, and outlives the product it belongs to.
+unsafe impl Send for Source {}
+// SAFETY: as above.
+unsafe impl Sync for Source {}
+
+/// Packs `lanes` lanes of `depth` elements into a panel of `width` lanes.
+///
+/// # Safety
+/// The processor has the instructions of the function's level, the source is good for the elements, and the panel has
+/// room for `depth`, rounded up to groups, times `width`.
+pub(super) type PackFn = unsafe fn(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8);
+
+/// Units along k that are transposed at once; a unit is a group of one lane.
+const BLOCK: usize = 16;
+
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn pack<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut u8,
+) {
+    let to = to.cast::<I>();
+    // SAFETY: as for this function.
+    unsafe {
+        if source.lane == 1 {
+            if G == 1 {
+                copy::<T, I>(source, lanes, depth, width, to);
+            } else {
+                interleave::<T, I, G>(source, lanes, depth, width, to);
+            }
+        } else if source.depth == 1 && matches!(size_of::<I>() * G, 4 | 8) {
+            transpose::<T, I, G, LEVEL>(source, lanes, depth, width, to);
+        } else {
+            gather::<T, I, G>(source, lanes, 0, depth, width, to);
+        }
+    }
+}
+
+/// `N` neighbours, converted.
+///
+/// # Safety
+/// `from` and `to` are good for `N` elements.
+#[inline(always)]
+unsafe fn convert<T: Convert<I>, I: Copy + Default, const N: usize>(from: *const T, to: *mut I) {
+    // SAFETY: as for this function.
+    unsafe {
+        let values = from.cast::<[T; N]>().read_unaligned();
+        let mut converted = [I::default(); N];
+        for (to, value) in converted.iter_mut().zip(values) {
+            *to = value.convert();
+        }
+        to.cast::<[I; N]>().write_unaligned(converted);
+    }
+}
+
+/// Lanes that are neighbours, one element along k in a group.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn copy<T: Convert<I>, I: Copy + Default>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut I,
+) {
+    // SAFETY: lane < lanes and p < depth; the panel has room.
+    unsafe {
+        for p in 0..depth {
+            let from = source.at.cast::<T>().offset(p as isize * source.depth);
+            let to = to.add(p * width);
+            let mut lane = 0;
+            while lane + 16 <= lanes {
+                convert::<T, I, 16>(from.add(lane), to.add(lane));
+                lane += 16;
+            }
+            while lane + 4 <= lanes {
+                convert::<T, I, 4>(from.add(lane), to.add(lane));
+                lane += 4;
+            }
+            while lane < lanes {
+                convert::<T, I, 1>(from.add(lane), to.add(lane));
+                lane += 1;
+            }
+            while lane < width {
+                to.add(lane).write(I::default());
+                lane += 1;
+            }
+        }
+    }
+}
+
+/// Lanes that are neighbours, several elements along k in a group.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn interleave<T: Convert<I>, I: Copy + Default, const G: usize>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut I,
+) {
+    let (full, full_lanes) = (depth / G, lanes - lanes % 16);
+    // SAFETY: lane < lanes and p < depth; the panel has room.
+    unsafe {
+        for group in 0..full {
+            let from = source.at.cast::<T>().offset((group * G) as isize * source.depth);
+            let to = to.add(group * width * G);
+            for lane in (0..full_lanes).step_by(16) {
+                let mut block = [[I::default(); G]; 16];
+                for g in 0..G {
+                    let row = from.offset(g as isize * source.depth).add(lane).cast::<[T; 16]>().read_unaligned();
+                    for (group, value) in block.iter_mut().zip(row) {
+                        group[g] = value.convert();
+                    }
+                }
+                to.add(lane * G).cast::<[[I; G]; 16]>().write_unaligned(block);
+            }
+        }
+        if full_lanes < width {
+            let rest = Source { at: source.at.cast::<T>().add(full_lanes).cast(), ..*source };
+            gather_lanes::<T, I, G>(
+                &rest,
+                lanes - full_lanes,
+                0..full * G,
+                width - full_lanes,
+                width,
+                to.add(full_lanes * G),
+            );
+        }
+        gather::<T, I, G>(source, lanes, full * G, depth, width, to);
+    }
+}
+
+/// Any lanes, from `first` (a multiple of `G`) along k.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn gather<T: Convert<I>, I: Copy + Default, const G: usize>(
+    source: &Source,
+    lanes: usize,
+    first: usize,
+    depth: usize,
+    width: usize,
+    to: *mut I,
+) {
+    // SAFETY: as for this function.
+    unsafe { gather_lanes::<T, I, G>(source, lanes, first..depth, width, width, to) }
+}
+
+/// Any lanes, into the first `filled` lanes of a panel, one by one.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default, const G: usize>(
+    source: &Source,
+    lanes: usize,
+    depth: std::ops::Range<usize>,
+    filled: usize,
+    width: usize,
+    to: *mut I,
+) {
+    // SAFETY: lane < lanes and p < depth; the panel has room.
+    unsafe {
+        for p in depth.start..depth.end.next_multiple_of(G) {
+            let from = source.at.cast::<T>().offset(p as isize * source.depth);
+            let to = to.add((p / G) * width * G + p % G);
+            for lane in 0..filled {
+                let inside = p < depth.end && lane < lanes;
+                let value =
+                    if inside { from.offset(lane as isize * source.lane).read().convert() } else { I::default() };
+                to.add(lane * G).write(value);
+            }
+        }
+    }
+}
+
+/// Lanes that run along k: squares of units are read along k and written across.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn transpose<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut I,
+) {
+    let full = depth / (BLOCK * G) * (BLOCK * G);
+    // SAFETY: lane < lanes and p < depth; the panel has room.
+    unsafe {
+        for first in (0..width).step_by(BLOCK) {
+            let filled = BLOCK.min(width - first);
+            let from = source.at.cast::<T>().offset(first as isize * source.lane);
+            let height = lanes.saturating_sub(first).min(BLOCK);
+            let mut block = [[[I::default(); G]; BLOCK]; BLOCK];
+            for p in (0..full).step_by(BLOCK * G) {
+                for (lane, units) in block.iter_mut().enumerate().take(height) {
+                    let from = from.offset(lane as isize * source.lane).add(p).cast::<[[T; G]; BLOCK]>();
+                    let values = from.read_unaligned();
+                    for (unit, values) in units.iter_mut().zip(values) {
+                        for (to, value) in unit.iter_mut().zip(values) {
+                            *to = value.convert();
+                        }
+                    }
+                }
+                let to = to.add((p / G * width + first) * G);
+                if size_of::<I>() * G == 4 {
+                    turn32::<LEVEL>((&raw const block).cast(), filled, to.cast(), width);
+                } else {
+                    turn64::<LEVEL>((&raw const block).cast(), filled, to.cast(), width);
+                }
+            }
+        }
+        gather::<T, I, G>(source, lanes, full, depth, width, to);
+    }
+}
+
+/// Writes a square of units of 32 bits transposed: `lanes` units in each of [`BLOCK`] rows, `width` apart.
+///
+/// # Safety
+/// The square is whole, the rows have room, the processor has the level's instructions.
+#[inline(always)]
+unsafe fn turn32<const LEVEL: u8>(from: *const [[u32; BLOCK]; BLOCK], lanes: usize, to: *mut u32, width: usize) {
+    // SAFETY: as for this function.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if LEVEL == Level::Avx512 as u8 {
+            return super::turn::square32_avx512(from, lanes, to, width);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if LEVEL == Level::Avx2 as u8 {
+            return super::turn::square32_avx2(from, lanes, to, width);
+        }
+        turn(from, lanes, to, width);
+    }
+}
+
+/// As [`turn32`], for units of 64 bits.
+///
+/// # Safety
+/// As for [`turn32`].
+#[inline(always)]
+unsafe fn turn64<const LEVEL: u8>(from: *const [[u64; BLOCK]; BLOCK], lanes: usize, to: *mut u64, width: usize) {
+    // SAFETY: as for this function.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if LEVEL == Level::Avx512 as u8 {
+            return super::turn::square64_avx512(from, lanes, to, width);
+        }
+        turn(from, lanes, to, width);
+    }
+}
+
+/// # Safety
+/// As for [`turn32`].
+#[inline(always)]
+unsafe fn turn<U: Copy>(from: *const [[U; BLOCK]; BLOCK], lanes: usize, to: *mut U, width: usize) {
+    // SAFETY: as for this function.
+    unsafe {
+        let from = &*from;
+        for p in 0..BLOCK {
+            for (lane, row) in from.iter().enumerate().take(lanes) {
+                to.add(p * width + lane).write(row[p]);
+            }
+        }
+    }
+}
+
+/// Packs the right operand of products of bytes: the left bytes are raised by 128 to be unsigned, so each column
+/// starts from -128 times the sum of its bytes, which stands before its elements.
+///
+/// # Safety
+/// As for [`PackFn`]; the panel has room for `width` sums more.
+#[inline(always)]
+unsafe fn pack_raised<const LEVEL: u8>(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8) {
+    // SAFETY: as for this function; the sums are aligned, as panels begin at multiples of 64 bytes.
+    unsafe {
+        let elements = to.add(4 * width);
+        pack::<i8, i8, 4, LEVEL>(source, lanes, depth, width, elements);
+        let sums = to.cast::<i32>();
+        for lane in 0..width {
+            sums.add(lane).write(0);
+        }
+        for group in 0..depth.div_ceil(4) {
+            let group = elements.add(group * width * 4).cast::<[i8; 4]>();
+            for lane in 0..width {
+                let bytes = group.add(lane).read();
+                let sum: i32 = bytes.iter().map(|&byte| i32::from(byte)).sum();
+                *sums.add(lane) -= 128 * sum;
+            }
+        }
+    }
+}
+
+macro_rules! compiled {
+    ($(#[$meta:meta])* $name:ident, $raised:ident, $level:ident) => {
+        /// # Safety
+        /// As for [`PackFn`].
+        $(#[$meta])*
+        pub(super) unsafe fn $name<T: Convert<I>, I: Copy + Default, const G: usize>(
+            source: &Source,
+            lanes: usize,
+            depth: usize,
+            width: usize,
+            to: *mut u8,
+        ) {
+            // SAFETY: as for this function.
+            unsafe { pack::<T, I, G, { Level::$level as u8 }>(source, lanes, depth, width, to) }
+        }
+
+        /// # Safety
+        /// As for [`PackFn`].
+        $(#[$meta])*
+        pub(super) unsafe fn $raised(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8) {
+            // SAFETY: as for this function.
+            unsafe { pack_raised::<{ Level::$level as u8 }>(source, lanes, depth, width, to) }
+        }
+    };
+}
+
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
+    avx512, raised_avx512, Avx512
+}
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+    avx2, raised_avx2, Avx2
+}
+compiled!(portable, raised_portable, Portable);

@@ -1,0 +1,127 @@
+//! Operands that are not matrices in memory: packed once and used often, or made panel by panel.
+
+use super::blocking::Depth;
+use super::driver::{Fill, Operand, pack_panel, right_panel_bytes};
+use super::pack::Source;
+use super::ways::{Ways, ways};
+use crate::array::Array;
+use crate::simd::{Level, level};
+use rushlight_base::{DType, Element, Result, Storage, ensure};
+use std::ops::Range;
+
+/// The right operand of products, packed for the tiles of this processor: what a layer does with its weights once.
+pub struct PackedB {
+    panels: Storage,
+    k: usize,
+    n: usize,
+    dtype: DType,
+    out: DType,
+    level: Level,
+    panel_bytes: usize,
+    panels_per_block: usize,
+}
+
+impl PackedB {
+    /// Packs the matrix `b`, for products with matrices of its dtype.
+    pub fn new(b: &Array) -> Result<PackedB> {
+        PackedB::for_output(b, b.dtype(), level())
+    }
+
+    pub(super) fn for_output(b: &Array, out: DType, level: Level) -> Result<PackedB> {
+        ensure!(b.ndim() == 2, Internal, "a packed operand must be a matrix, not {}-dimensional", b.ndim());
+        let ways = ways(b.dtype(), out, level)?;
+        let (k, n, kernels) = (b.size(0), b.size(1), ways.kernels);
+        let depth = Depth::new(kernels, k);
+        let (panel_bytes, columns) = (right_panel_bytes(&ways, &depth), kernels.columns());
+        let panels_per_block = n.div_ceil(columns);
+        let panels = Storage::allocate(depth.blocks * panels_per_block * panel_bytes)?;
+        let packed = PackedB { panels, k, n, dtype: b.dtype(), out, level, panel_bytes, panels_per_block };
+        let operand = Operand::Strided(Source { at: b.first_byte(), lane: b.stride(1), depth: b.stride(0) });
+        for index in 0..depth.blocks {
+            let block = depth.range(index, k);
+            for panel in 0..panels_per_block {
+                let lanes = panel * columns..n.min((panel + 1) * columns);
+                let width = lanes.len().next_multiple_of(kernels.lanes);
+                let at = packed.panel(index, panel).cast_mut();
+                pack_panel(&ways, &operand, lanes, &block, width, at, false)?;
+            }
+        }
+        Ok(packed)
+    }
+
+    /// Rows and columns of the matrix.
+    pub fn sizes(&self) -> [usize; 2] {
+        [self.k, self.n]
+    }
+
+    /// Element type of the matrix.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The ways it was packed for.
+    pub(super) fn ways(&self) -> Result<Ways> {
+        ways(self.dtype, self.out, self.level)
+    }
+
+    pub(super) fn out_dtype(&self) -> DType {
+        self.out
+    }
+
+    /// Panel `panel` of block `block` of k.
+    pub(super) fn panel(&self, block: usize, panel: usize) -> *const u8 {
+        self.panels.data().wrapping_add((block * self.panels_per_block + panel) * self.panel_bytes)
+    }
+}
+
+/// An operand that exists only panel by panel: the unfolded image of a convolution, say.
+///
+/// "Lanes" are the rows of a left operand or the columns of a right one.
+pub trait Panels<T: Element>: Sync {
+    /// Writes the elements of `lanes` for each k of `depth` into `panel`: lane `i` of the `p`-th k belongs at
+    /// `panel[p * width + i]`. The panel is all zeros before. Called once for each panel, from several threads.
+    fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize);
+}
+
+/// The bytes of what a `Panels` fills.
+pub(super) struct Erased<'a, T: Element>(pub &'a dyn Panels<T>);
+
+impl<T: Element> Fill for Erased<'_, T> {
+    unsafe fn fill(&self, lanes: Range<usize>, depth: Range<usize>, to: *mut u8, width: usize) {
+        // SAFETY: the caller gives room for as many elements, all of them zero, which is a value of every dtype.
+        let panel = unsafe { std::slice::from_raw_parts_mut(to.cast::<T>(), depth.len() * width) };
+        self.0.fill(lanes, depth, panel, width);
+    }
+}
+
+/// An operand of a product: a matrix, or something that is filled in panel by panel.
+pub enum Factor<'a, T: Element> {
+    /// A matrix in memory.
+    Matrix(&'a Array<'a>),
+    /// Sizes of the matrix, and who fills its panels.
+    Panels([usize; 2], &'a dyn Panels<T>),
+}
+
+impl<'a, T: Element> Factor<'a, T> {
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        match self {
+            Factor::Matrix(matrix) => [matrix.size(0), matrix.size(1)],
+            Factor::Panels(sizes, _) => *sizes,
+        }
+    }
+
+    /// Is it a matrix of `T`?
+    pub(super) fn fits(&self) -> bool {
+        match self {
+            Factor::Matrix(matrix) => matrix.ndim() == 2 && matrix.dtype() == T::DTYPE,
+            Factor::Panels(..) => true,
+        }
+    }
+
+    pub(super) fn panels(&self) -> Option<Erased<'a, T>> {
+        match self {
+            Factor::Matrix(_) => None,
+            Factor::Panels(_, panels) => Some(Erased(*panels)),
+        }
+    }
+}

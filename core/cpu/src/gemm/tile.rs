@@ -1,0 +1,157 @@
+//! The tile of a product: a few rows by a few vectors of sums that stay in registers while k runs.
+//!
+//! Written once over [`Vector`]; a [`Kernels`] is what it becomes for one arithmetic at one level, a table of
+//! functions by the tile's size. `driver` cuts products into tiles.
+
+use super::lanes::Vector;
+
+/// What a tile reads and writes. Steps are in bytes.
+pub(super) struct Tile {
+    /// Groups along k.
+    pub depth: usize,
+    /// The left operand, and the steps to its next row and its next group along k.
+    pub left: *const u8,
+    pub left_row: isize,
+    pub left_step: isize,
+    /// The right operand, and the step to its next group along k.
+    pub right: *const u8,
+    pub right_step: isize,
+    /// Where the sums go.
+    pub out: *mut u8,
+    pub out_row: isize,
+    /// What is added to them: nothing where it is null.
+    pub add: *const u8,
+    pub add_row: isize,
+    /// Rows that are written: at most the height of the function.
+    pub rows: usize,
+    /// Columns that are written: more than fit one vector less than the function's.
+    pub columns: usize,
+}
+
+/// Computes a tile.
+///
+/// # Safety
+/// The processor has the instructions of its level, and the pointers of the tile are good for its size.
+pub(super) type TileFn = unsafe fn(&Tile);
+
+/// The most vectors side by side in a tile.
+pub(super) const WIDEST: usize = 3;
+
+/// One arithmetic at one level.
+pub(super) struct Kernels {
+    /// Rows of the largest tile.
+    pub rows: usize,
+    /// Sums in a vector.
+    pub lanes: usize,
+    /// Vectors in the largest tile.
+    pub vectors: usize,
+    /// Elements along k in a group.
+    pub group: usize,
+    /// Bytes of a packed element.
+    pub in_bytes: usize,
+    /// Bytes of a sum.
+    pub sum_bytes: usize,
+    /// Do panels of the right operand begin with a row of sums?
+    pub head: bool,
+    /// Heights of packed tiles are multiples of this.
+    pub height_step: usize,
+    /// Tiles of packed operands: `[height / height_step - 1][vectors - 1]`.
+    pub packed: &'static [[TileFn; WIDEST]],
+    /// Tiles of operands as they lie, `[height - 1][vectors - 1]`, where the right one's columns are neighbours. Not
+    /// for every arithmetic.
+    pub direct: &'static [[TileFn; WIDEST]],
+}
+
+impl Kernels {
+    /// Columns of a panel.
+    pub fn columns(&self) -> usize {
+        self.lanes * self.vectors
+    }
+
+    /// Bytes of a group of one lane.
+    pub fn group_bytes(&self) -> usize {
+        self.group * self.in_bytes
+    }
+
+    /// Bytes of a panel of the right operand before its elements.
+    pub fn head_bytes(&self, columns: usize) -> usize {
+        if self.head { columns * self.sum_bytes } else { 0 }
+    }
+}
+
+/// A tile of `M` rows and `N` vectors; `PACKED` operands are full, of others only the columns that are asked for are
+/// read.
+///
+/// # Safety
+/// As for [`TileFn`].
+#[inline(always)]
+pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKED: bool>(tile: &Tile) {
+    // SAFETY: the pointers are good for the tile's size, says the caller.
+    unsafe {
+        let last = tile.columns - (N - 1) * V::LANES;
+        let mut right = tile.right;
+        let mut sums = [[V::zero(); N]; M];
+        if V::HEAD {
+            for v in 0..N {
+                let start = V::start(right.cast::<V::Sum>().add(v * V::LANES));
+                for row in &mut sums {
+                    row[v] = start;
+                }
+            }
+            right = right.add(N * V::LANES * size_of::<V::Sum>());
+        }
+        if PACKED {
+            for row in 0..tile.rows {
+                prefetch(tile.out.offset(row as isize * tile.out_row));
+                prefetch(tile.out.offset(row as isize * tile.out_row + 64));
+            }
+        }
+        let mut left = tile.left;
+        let left_row = if PACKED { (V::GROUP * size_of::<V::In>()) as isize } else { tile.left_row };
+        let left_step = if PACKED { (M * V::GROUP * size_of::<V::In>()) as isize } else { tile.left_step };
+        let right_step = if PACKED { (N * V::LANES * V::GROUP * size_of::<V::In>()) as isize } else { tile.right_step };
+        let vector = V::LANES * V::GROUP * size_of::<V::In>();
+        for _ in 0..tile.depth {
+            let mut columns = [V::load_first(right.cast(), 0); N];
+            for v in 0..N {
+                let at = right.add(v * vector).cast();
+                columns[v] = if PACKED || v + 1 < N { V::load(at) } else { V::load_first(at, last) };
+            }
+            for row in 0..M {
+                let element = V::splat(left.offset(row as isize * left_row).cast());
+                for v in 0..N {
+                    sums[row][v] = sums[row][v].mul_add(element, columns[v]);
+                }
+            }
+            left = left.offset(left_step);
+            right = right.offset(right_step);
+        }
+        for (row, sums) in sums.iter().enumerate() {
+            if row >= tile.rows {
+                break;
+            }
+            let out = tile.out.offset(row as isize * tile.out_row).cast::<V::Sum>();
+            for (v, sums) in sums.iter().enumerate() {
+                let count = if v + 1 < N { V::LANES } else { last };
+                let mut total = sums.total();
+                if !tile.add.is_null() {
+                    let add = tile.add.offset(row as isize * tile.add_row).cast::<V::Sum>().add(v * V::LANES);
+                    total = V::add(total, V::read(add, count));
+                }
+                V::write(total, out.add(v * V::LANES), count);
+            }
+        }
+    }
+}
+
+/// Asks for a cache line that will be needed.
+#[inline(always)]
+pub(super) fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which is valid for any address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}

@@ -1,0 +1,124 @@
+//! How matrices of a dtype are multiplied at a level: the kernels, and the functions that bring its elements in and out.
+
+use super::convert::{Bits16, Raised, Stored};
+use super::epilogue::{self, Factor, FinishFn};
+use super::kernels::{Arithmetic, kernels};
+use super::pack::{self, PackFn};
+use super::tile::Kernels;
+use crate::dispatch::unsupported;
+use crate::simd::Level;
+use rushlight_base::{Complex32, Complex64, Complex128, DType, Result, Scalar, bf16, f16};
+
+/// The table's answer for one dtype at one level.
+#[derive(Clone, Copy)]
+pub(super) struct Ways {
+    pub kernels: &'static Kernels,
+    pub pack_left: PackFn,
+    pub pack_right: PackFn,
+    pub finish: FinishFn,
+    /// A scalar in the type of the sums.
+    pub factor: fn(Scalar) -> Factor,
+    /// Is it 1, in the type of the sums?
+    pub is_one: fn(Scalar) -> bool,
+    /// Is it 0, in the type of the sums?
+    pub is_zero: fn(Scalar) -> bool,
+    /// Bytes of an operand's element.
+    pub element: usize,
+    /// Bytes of a result.
+    pub out_bytes: usize,
+    /// Are results stored as they are summed?
+    pub stores_sums: bool,
+}
+
+/// The function of a module at a level.
+macro_rules! at_level {
+    ($level:expr, $module:ident :: <$($of:tt),*>) => {
+        match $level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => $module::avx512::<$($of),*>,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => $module::avx2::<$($of),*>,
+            _ => $module::portable::<$($of),*>,
+        }
+    };
+}
+
+macro_rules! ways {
+    ($level:expr, $arithmetic:ident: $left:tt and $right:tt as $in:tt x $group:tt, $sum:tt to $out:tt) => {
+        kernels(Arithmetic::$arithmetic, $level).map(|kernels| Ways {
+            kernels,
+            pack_left: at_level!($level, pack::<$left, $in, $group>),
+            pack_right: at_level!($level, pack::<$right, $in, $group>),
+            finish: at_level!($level, epilogue::<$sum, $out>),
+            factor: Factor::new::<$sum>,
+            is_one: is_one::<$sum>,
+            is_zero: is_zero::<$sum>,
+            element: size_of::<$left>(),
+            out_bytes: size_of::<$out>(),
+            stores_sums: stores::<$sum, $out>(),
+        })
+    };
+}
+
+fn is_one<S: crate::number::Wide>(value: Scalar) -> bool {
+    S::from_scalar(value) == S::ONE
+}
+
+fn is_zero<S: crate::number::Wide>(value: Scalar) -> bool {
+    S::from_scalar(value) == S::ZERO
+}
+
+/// Is an `O` stored as the sum it comes from? Every result of the same size is.
+const fn stores<S, O: Stored<S>>() -> bool {
+    size_of::<S>() == size_of::<O>()
+}
+
+/// How to multiply matrices of `dtype` into one of `out` at `level`, which the processor must have. `out` is `dtype`,
+/// or `I32` for `I8`.
+pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
+    let found = match (dtype, out) {
+        (DType::F32, DType::F32) => ways!(level, F32: f32 and f32 as f32 x 1, f32 to f32),
+        (DType::F64, DType::F64) => ways!(level, F64: f64 and f64 as f64 x 1, f64 to f64),
+        (DType::F16, DType::F16) => ways!(level, F32: f16 and f16 as f32 x 1, f32 to f16),
+        (DType::BF16, DType::BF16) => ways!(level, BF16Pairs: Bits16 and Bits16 as u16 x 2, f32 to bf16)
+            .or_else(|| ways!(level, F32: bf16 and bf16 as f32 x 1, f32 to bf16)),
+        (DType::U8, DType::U8) => ways!(level, I16Pairs: u8 and u8 as i16 x 2, i32 to u8)
+            .or_else(|| ways!(level, I32: u8 and u8 as i32 x 1, i32 to u8)),
+        (DType::I8, DType::I8) => bytes(level)
+            .map(|bytes| Ways {
+                finish: at_level!(level, epilogue::<i32, i8>),
+                out_bytes: 1,
+                stores_sums: false,
+                ..bytes
+            })
+            .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i8))
+            .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i8)),
+        (DType::I8, DType::I32) => bytes(level)
+            .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i32))
+            .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i32)),
+        (DType::I16, DType::I16) => ways!(level, I16Pairs: i16 and i16 as i16 x 2, i32 to i16)
+            .or_else(|| ways!(level, I32: i16 and i16 as i32 x 1, i32 to i16)),
+        (DType::I32, DType::I32) => ways!(level, I32: i32 and i32 as i32 x 1, i32 to i32),
+        (DType::I64, DType::I64) => ways!(level, I64: i64 and i64 as i64 x 1, i64 to i64),
+        (DType::C32, DType::C32) => ways!(level, C64: Complex32 and Complex32 as Complex64 x 1, Complex64 to Complex32),
+        (DType::C64, DType::C64) => ways!(level, C64: Complex64 and Complex64 as Complex64 x 1, Complex64 to Complex64),
+        (DType::C128, DType::C128) => {
+            ways!(level, C128: Complex128 and Complex128 as Complex128 x 1, Complex128 to Complex128)
+        }
+        _ => None,
+    };
+    found.ok_or_else(|| unsupported("addmm_impl_cpu_", dtype))
+}
+
+/// Fours of bytes, where the processor multiplies them.
+fn bytes(level: Level) -> Option<Ways> {
+    let bytes = ways!(level, I8Fours: Raised and i8 as i8 x 4, i32 to i32)?;
+    let pack_right: PackFn = match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => pack::raised_avx512,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => pack::raised_avx2,
+        _ => pack::raised_portable,
+    };
+    Some(Ways { pack_right, ..bytes })
+}

@@ -1,0 +1,438 @@
+//! Vectors of x86-64: AVX-512 (with BF16 and VNNI where the processor has them) and AVX2 with FMA.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "every block is one instruction, which the callers of the trait's functions promise to be there"
+)]
+
+use super::lanes::Vector;
+use num_complex::Complex;
+use std::arch::x86_64::*;
+
+#[inline(always)]
+fn mask16(count: usize) -> __mmask16 {
+    if count >= 16 { 0xffff } else { (1u16 << count).wrapping_sub(1) }
+}
+
+#[inline(always)]
+fn mask8(count: usize) -> __mmask8 {
+    if count >= 8 { 0xff } else { (1u8 << count).wrapping_sub(1) }
+}
+
+/// The first `count` of 8 lanes of 32 bits, as AVX2 wants it.
+#[inline(always)]
+unsafe fn lanes32(count: usize) -> __m256i {
+    unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count.min(8) as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
+}
+
+/// The first `count` of 4 lanes of 64 bits, as AVX2 wants it.
+#[inline(always)]
+unsafe fn lanes64(count: usize) -> __m256i {
+    unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count.min(4) as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
+}
+
+/// A vector of numbers in one register: its operations as expressions.
+macro_rules! register {
+    ($(#[$meta:meta])* $name:ident: $lanes:expr, $of:ty, $register:ty;
+     zero $zero:expr; splat($at:ident) $splat:expr; load($load_at:ident) $load:expr;
+     load_first($first_at:ident, $first_count:ident) $load_first:expr;
+     mul_add($sum:ident, $left:ident, $right:ident) $mul_add:expr; add($a:ident, $b:ident) $add:expr;
+     store($store_at:ident, $stored:ident) $store:expr;
+     store_first($part_at:ident, $part:ident, $part_count:ident) $store_first:expr;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name($register);
+
+        impl Vector for $name {
+            type In = $of;
+            type Sum = $of;
+            type Left = $register;
+            type Right = $register;
+            type Total = $register;
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                unsafe { $name($zero) }
+            }
+            #[inline(always)]
+            unsafe fn load($load_at: *const $of) -> $register {
+                unsafe { $load }
+            }
+            #[inline(always)]
+            unsafe fn load_first($first_at: *const $of, $first_count: usize) -> $register {
+                unsafe { $load_first }
+            }
+            #[inline(always)]
+            unsafe fn splat($at: *const $of) -> $register {
+                unsafe { $splat }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, $left: $register, $right: $register) -> Self {
+                let $sum = self.0;
+                unsafe { $name($mul_add) }
+            }
+            #[inline(always)]
+            unsafe fn total(self) -> $register {
+                self.0
+            }
+            #[inline(always)]
+            unsafe fn read(at: *const $of, count: usize) -> $register {
+                unsafe { if count >= $lanes { Self::load(at) } else { Self::load_first(at, count) } }
+            }
+            #[inline(always)]
+            unsafe fn add($a: $register, $b: $register) -> $register {
+                unsafe { $add }
+            }
+            #[inline(always)]
+            unsafe fn write($stored: $register, $store_at: *mut $of, count: usize) {
+                if count >= $lanes {
+                    unsafe { $store };
+                } else {
+                    let ($part_at, $part, $part_count) = ($store_at, $stored, count);
+                    unsafe { $store_first };
+                }
+            }
+        }
+    };
+}
+
+register! {
+    /// 16 floats.
+    F32x16: 16, f32, __m512;
+    zero _mm512_setzero_ps();
+    splat(at) _mm512_set1_ps(*at);
+    load(at) _mm512_loadu_ps(at);
+    load_first(at, count) _mm512_maskz_loadu_ps(mask16(count), at);
+    mul_add(sum, left, right) _mm512_fmadd_ps(left, right, sum);
+    add(a, b) _mm512_add_ps(a, b);
+    store(at, values) _mm512_storeu_ps(at, values);
+    store_first(at, values, count) _mm512_mask_storeu_ps(at, mask16(count), values);
+}
+
+register! {
+    /// 8 doubles.
+    F64x8: 8, f64, __m512d;
+    zero _mm512_setzero_pd();
+    splat(at) _mm512_set1_pd(*at);
+    load(at) _mm512_loadu_pd(at);
+    load_first(at, count) _mm512_maskz_loadu_pd(mask8(count), at);
+    mul_add(sum, left, right) _mm512_fmadd_pd(left, right, sum);
+    add(a, b) _mm512_add_pd(a, b);
+    store(at, values) _mm512_storeu_pd(at, values);
+    store_first(at, values, count) _mm512_mask_storeu_pd(at, mask8(count), values);
+}
+
+register! {
+    /// 16 integers of 32 bits.
+    I32x16: 16, i32, __m512i;
+    zero _mm512_setzero_si512();
+    splat(at) _mm512_set1_epi32(*at);
+    load(at) _mm512_loadu_si512(at.cast());
+    load_first(at, count) _mm512_maskz_loadu_epi32(mask16(count), at);
+    mul_add(sum, left, right) _mm512_add_epi32(sum, _mm512_mullo_epi32(left, right));
+    add(a, b) _mm512_add_epi32(a, b);
+    store(at, values) _mm512_storeu_si512(at.cast(), values);
+    store_first(at, values, count) _mm512_mask_storeu_epi32(at, mask16(count), values);
+}
+
+register! {
+    /// 8 integers of 64 bits.
+    I64x8: 8, i64, __m512i;
+    zero _mm512_setzero_si512();
+    splat(at) _mm512_set1_epi64(*at);
+    load(at) _mm512_loadu_si512(at.cast());
+    load_first(at, count) _mm512_maskz_loadu_epi64(mask8(count), at);
+    mul_add(sum, left, right) _mm512_add_epi64(sum, _mm512_mullo_epi64(left, right));
+    add(a, b) _mm512_add_epi64(a, b);
+    store(at, values) _mm512_storeu_si512(at.cast(), values);
+    store_first(at, values, count) _mm512_mask_storeu_epi64(at, mask8(count), values);
+}
+
+register! {
+    /// 8 floats.
+    F32x8: 8, f32, __m256;
+    zero _mm256_setzero_ps();
+    splat(at) _mm256_set1_ps(*at);
+    load(at) _mm256_loadu_ps(at);
+    load_first(at, count) _mm256_maskload_ps(at, lanes32(count));
+    mul_add(sum, left, right) _mm256_fmadd_ps(left, right, sum);
+    add(a, b) _mm256_add_ps(a, b);
+    store(at, values) _mm256_storeu_ps(at, values);
+    store_first(at, values, count) _mm256_maskstore_ps(at, lanes32(count), values);
+}
+
+register! {
+    /// 4 doubles.
+    F64x4: 4, f64, __m256d;
+    zero _mm256_setzero_pd();
+    splat(at) _mm256_set1_pd(*at);
+    load(at) _mm256_loadu_pd(at);
+    load_first(at, count) _mm256_maskload_pd(at, lanes64(count));
+    mul_add(sum, left, right) _mm256_fmadd_pd(left, right, sum);
+    add(a, b) _mm256_add_pd(a, b);
+    store(at, values) _mm256_storeu_pd(at, values);
+    store_first(at, values, count) _mm256_maskstore_pd(at, lanes64(count), values);
+}
+
+register! {
+    /// 8 integers of 32 bits.
+    I32x8: 8, i32, __m256i;
+    zero _mm256_setzero_si256();
+    splat(at) _mm256_set1_epi32(*at);
+    load(at) _mm256_loadu_si256(at.cast());
+    load_first(at, count) _mm256_maskload_epi32(at, lanes32(count));
+    mul_add(sum, left, right) _mm256_add_epi32(sum, _mm256_mullo_epi32(left, right));
+    add(a, b) _mm256_add_epi32(a, b);
+    store(at, values) _mm256_storeu_si256(at.cast(), values);
+    store_first(at, values, count) _mm256_maskstore_epi32(at, lanes32(count), values);
+}
+
+register! {
+    /// 4 integers of 64 bits.
+    I64x4: 4, i64, __m256i;
+    zero _mm256_setzero_si256();
+    splat(at) _mm256_set1_epi64x(*at);
+    load(at) _mm256_loadu_si256(at.cast());
+    load_first(at, count) _mm256_maskload_epi64(at, lanes64(count));
+    mul_add(sum, left, right) _mm256_add_epi64(sum, multiply64(left, right));
+    add(a, b) _mm256_add_epi64(a, b);
+    store(at, values) _mm256_storeu_si256(at.cast(), values);
+    store_first(at, values, count) _mm256_maskstore_epi64(at, lanes64(count), values);
+}
+
+/// The low halves of products of 64 bits, of products of 32.
+#[inline(always)]
+unsafe fn multiply64(a: __m256i, b: __m256i) -> __m256i {
+    unsafe {
+        let cross = _mm256_mullo_epi32(a, _mm256_shuffle_epi32::<0b10_11_00_01>(b));
+        let cross = _mm256_add_epi32(cross, _mm256_srli_epi64::<32>(cross));
+        _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64::<32>(cross))
+    }
+}
+
+/// Complex numbers side by side. The products with the real and with the imaginary part of the left operand are
+/// summed apart, and brought together at the end.
+macro_rules! complex {
+    ($(#[$meta:meta])* $name:ident: $lanes:expr, $of:ty, $register:ty;
+     zero $zero:expr; splat($at:ident) $splat:expr; load($load_at:ident) $load:expr;
+     load_first($first_at:ident, $first_count:ident) $load_first:expr;
+     mul_add($sum:ident, $left:ident, $right:ident) $mul_add:expr; add($a:ident, $b:ident) $add:expr;
+     total($re:ident, $im:ident) $total:expr;
+     store($store_at:ident, $stored:ident) $store:expr;
+     store_first($part_at:ident, $part:ident, $part_count:ident) $store_first:expr;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name($register, $register);
+
+        impl Vector for $name {
+            type In = Complex<$of>;
+            type Sum = Complex<$of>;
+            type Left = ($register, $register);
+            type Right = $register;
+            type Total = $register;
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                unsafe { $name($zero, $zero) }
+            }
+            #[inline(always)]
+            unsafe fn load(at: *const Self::In) -> $register {
+                let $load_at = at.cast::<$of>();
+                unsafe { $load }
+            }
+            #[inline(always)]
+            unsafe fn load_first(at: *const Self::In, count: usize) -> $register {
+                let ($first_at, $first_count) = (at.cast::<$of>(), 2 * count);
+                unsafe { $load_first }
+            }
+            #[inline(always)]
+            unsafe fn splat(at: *const Self::In) -> ($register, $register) {
+                let part = |$at: *const $of| unsafe { $splat };
+                unsafe { (part(at.cast()), part(at.cast::<$of>().add(1))) }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, left: ($register, $register), $right: $register) -> Self {
+                let part = |$sum: $register, $left: $register| unsafe { $mul_add };
+                $name(part(self.0, left.0), part(self.1, left.1))
+            }
+            #[inline(always)]
+            unsafe fn total(self) -> $register {
+                let ($re, $im) = (self.0, self.1);
+                unsafe { $total }
+            }
+            #[inline(always)]
+            unsafe fn read(at: *const Self::In, count: usize) -> $register {
+                unsafe { if count >= $lanes { Self::load(at) } else { Self::load_first(at, count) } }
+            }
+            #[inline(always)]
+            unsafe fn add($a: $register, $b: $register) -> $register {
+                unsafe { $add }
+            }
+            #[inline(always)]
+            unsafe fn write($stored: $register, at: *mut Self::In, count: usize) {
+                let $store_at = at.cast::<$of>();
+                if count >= $lanes {
+                    unsafe { $store };
+                } else {
+                    let ($part_at, $part, $part_count) = ($store_at, $stored, 2 * count);
+                    unsafe { $store_first };
+                }
+            }
+        }
+    };
+}
+
+complex! {
+    /// 8 pairs of floats.
+    C64x8: 8, f32, __m512;
+    zero _mm512_setzero_ps();
+    splat(at) _mm512_set1_ps(*at);
+    load(at) _mm512_loadu_ps(at);
+    load_first(at, count) _mm512_maskz_loadu_ps(mask16(count), at);
+    mul_add(sum, left, right) _mm512_fmadd_ps(left, right, sum);
+    add(a, b) _mm512_add_ps(a, b);
+    total(re, im) _mm512_fmaddsub_ps(re, _mm512_set1_ps(1.0), _mm512_permute_ps::<0b10_11_00_01>(im));
+    store(at, values) _mm512_storeu_ps(at, values);
+    store_first(at, values, count) _mm512_mask_storeu_ps(at, mask16(count), values);
+}
+
+complex! {
+    /// 4 pairs of doubles.
+    C128x4: 4, f64, __m512d;
+    zero _mm512_setzero_pd();
+    splat(at) _mm512_set1_pd(*at);
+    load(at) _mm512_loadu_pd(at);
+    load_first(at, count) _mm512_maskz_loadu_pd(mask8(count), at);
+    mul_add(sum, left, right) _mm512_fmadd_pd(left, right, sum);
+    add(a, b) _mm512_add_pd(a, b);
+    total(re, im) _mm512_fmaddsub_pd(re, _mm512_set1_pd(1.0), _mm512_permute_pd::<0b0101_0101>(im));
+    store(at, values) _mm512_storeu_pd(at, values);
+    store_first(at, values, count) _mm512_mask_storeu_pd(at, mask8(count), values);
+}
+
+complex! {
+    /// 4 pairs of floats.
+    C64x4: 4, f32, __m256;
+    zero _mm256_setzero_ps();
+    splat(at) _mm256_set1_ps(*at);
+    load(at) _mm256_loadu_ps(at);
+    load_first(at, count) _mm256_maskload_ps(at, lanes32(count));
+    mul_add(sum, left, right) _mm256_fmadd_ps(left, right, sum);
+    add(a, b) _mm256_add_ps(a, b);
+    total(re, im) _mm256_addsub_ps(re, _mm256_permute_ps::<0b10_11_00_01>(im));
+    store(at, values) _mm256_storeu_ps(at, values);
+    store_first(at, values, count) _mm256_maskstore_ps(at, lanes32(count), values);
+}
+
+complex! {
+    /// 2 pairs of doubles.
+    C128x2: 2, f64, __m256d;
+    zero _mm256_setzero_pd();
+    splat(at) _mm256_set1_pd(*at);
+    load(at) _mm256_loadu_pd(at);
+    load_first(at, count) _mm256_maskload_pd(at, lanes64(count));
+    mul_add(sum, left, right) _mm256_fmadd_pd(left, right, sum);
+    add(a, b) _mm256_add_pd(a, b);
+    total(re, im) _mm256_addsub_pd(re, _mm256_permute_pd::<0b0101>(im));
+    store(at, values) _mm256_storeu_pd(at, values);
+    store_first(at, values, count) _mm256_maskstore_pd(at, lanes64(count), values);
+}
+
+/// Products of groups of small numbers, summed in lanes of 32 bits.
+macro_rules! grouped {
+    ($(#[$meta:meta])* $name:ident: $group:expr, $in:ty, $plain:ident, $sum:ty, $register:ty, $operand:ty;
+     head $head:expr; splat($at:ident) $splat:expr; load($load_at:ident) $load:expr;
+     mul_add($acc:ident, $left:ident, $right:ident) $mul_add:expr;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name($register);
+
+        impl Vector for $name {
+            type In = $in;
+            type Sum = $sum;
+            type Left = $operand;
+            type Right = $operand;
+            type Total = $register;
+            const LANES: usize = $plain::LANES;
+            const GROUP: usize = $group;
+            const HEAD: bool = $head;
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                unsafe { $name($plain::zero().0) }
+            }
+            #[inline(always)]
+            unsafe fn start(at: *const $sum) -> Self {
+                unsafe { $name($plain::load(at)) }
+            }
+            #[inline(always)]
+            unsafe fn load($load_at: *const $in) -> $operand {
+                unsafe { $load }
+            }
+            #[inline(always)]
+            unsafe fn load_first(at: *const $in, _: usize) -> $operand {
+                // Panels are packed to full vectors.
+                unsafe { Self::load(at) }
+            }
+            #[inline(always)]
+            unsafe fn splat($at: *const $in) -> $operand {
+                unsafe { $splat }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, $left: $operand, $right: $operand) -> Self {
+                let $acc = self.0;
+                unsafe { $name($mul_add) }
+            }
+            #[inline(always)]
+            unsafe fn total(self) -> $register {
+                self.0
+            }
+            #[inline(always)]
+            unsafe fn read(at: *const $sum, count: usize) -> $register {
+                unsafe { $plain::read(at, count) }
+            }
+            #[inline(always)]
+            unsafe fn add(a: $register, b: $register) -> $register {
+                unsafe { $plain::add(a, b) }
+            }
+            #[inline(always)]
+            unsafe fn write(total: $register, at: *mut $sum, count: usize) {
+                unsafe { $plain::write(total, at, count) }
+            }
+        }
+    };
+}
+
+grouped! {
+    /// Pairs of brain floats.
+    BF16x2x16: 2, u16, F32x16, f32, __m512, __m512i;
+    head false;
+    splat(at) _mm512_set1_epi32(at.cast::<i32>().read_unaligned());
+    load(at) _mm512_loadu_si512(at.cast());
+    mul_add(sum, left, right) _mm512_dpbf16_ps(sum, std::mem::transmute::<__m512i, __m512bh>(left), std::mem::transmute::<__m512i, __m512bh>(right));
+}
+
+grouped! {
+    /// Fours of bytes, unsigned (raised by 128) on the left and signed on the right.
+    I8x4x16: 4, i8, I32x16, i32, __m512i, __m512i;
+    head true;
+    splat(at) _mm512_set1_epi32(at.cast::<i32>().read_unaligned());
+    load(at) _mm512_loadu_si512(at.cast());
+    mul_add(sum, left, right) _mm512_dpbusd_epi32(sum, left, right);
+}
+
+grouped! {
+    /// Pairs of integers of 16 bits.
+    I16x2x16: 2, i16, I32x16, i32, __m512i, __m512i;
+    head false;
+    splat(at) _mm512_set1_epi32(at.cast::<i32>().read_unaligned());
+    load(at) _mm512_loadu_si512(at.cast());
+    mul_add(sum, left, right) _mm512_add_epi32(sum, _mm512_madd_epi16(left, right));
+}
+
+grouped! {
+    /// Pairs of integers of 16 bits.
+    I16x2x8: 2, i16, I32x8, i32, __m256i, __m256i;
+    head false;
+    splat(at) _mm256_set1_epi32(at.cast::<i32>().read_unaligned());
+    load(at) _mm256_loadu_si256(at.cast());
+    mul_add(sum, left, right) _mm256_add_epi32(sum, _mm256_madd_epi16(left, right));
+}
