@@ -87,8 +87,8 @@ impl<W: Wide, const L: usize> Vector for Plain<W, L> {
     }
     #[inline(always)]
     unsafe fn mul_add(mut self, left: W, right: [W; L]) -> Self {
-        for lane in 0..L {
-            self.0[lane] = self.0[lane].add(left.mul(right[lane]));
+        for (sum, right) in self.0.iter_mut().zip(right) {
+            *sum = sum.add(left.mul(right));
         }
         self
     }

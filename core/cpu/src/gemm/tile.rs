@@ -85,6 +85,7 @@ impl Kernels {
 /// # Safety
 /// As for [`TileFn`].
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
 pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKED: bool>(tile: &Tile) {
     // SAFETY: the pointers are good for the tile's size, says the caller.
     unsafe {
