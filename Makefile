@@ -8,12 +8,13 @@ PREFIX ?= /usr/local
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 JOBS ?= $(shell nproc)
 CMAKE_BUILD := build/cmake
+COMPARE_BUILD := build/compare
 JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
 .PHONY: help setup build cmake jar demo examples test test-rust test-native test-java test-install check opgen opgen-check notices \
-        notices-check valgrind bench size install clean
+        notices-check valgrind bench compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
 
@@ -90,6 +91,20 @@ valgrind: cmake ## the C demo program and the C tests under valgrind
 
 bench: cmake ## overhead, start-up, memory, compile time
 	@bench/run.sh $(CMAKE_BUILD)/bench include cpp-frontend/include
+
+compare-build: setup
+	@test -f "$(TORCH)/lib/libtorch_cpu.so" || { echo "TORCH=dir is needed: the folder torch of an installed wheel of PyTorch 2.7.1" >&2; exit 1; }
+	@mkdir -p build
+	@cmake -S . -B $(COMPARE_BUILD) -DCMAKE_BUILD_TYPE=Release -DRUSHLIGHT_COMPARE_TORCH=$(abspath $(TORCH)) >build/compare.log 2>&1 || \
+	  { cat build/compare.log; exit 1; }
+	cmake --build $(COMPARE_BUILD) --target compare_rushlight compare_torch compare_machine -j $(JOBS)
+	cargo build -q --release --locked -p rushlight-compare
+
+compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=n THREADS=1,2 JSON=file RESULTS=file
+	@target/release/rushlight-compare run --rushlight $(COMPARE_BUILD)/bench/compare/compare_rushlight \
+	  --libtorch $(COMPARE_BUILD)/bench/compare/compare_torch --machine $(COMPARE_BUILD)/bench/compare/compare_machine \
+	  $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(THREADS),--threads $(THREADS)) \
+	  $(if $(JSON),--json '$(JSON)') $(if $(RESULTS),--markdown '$(RESULTS)')
 
 size: setup ## stripped sizes: minimal, inference, full
 	@bench/size.sh

@@ -1,0 +1,138 @@
+//! What issue 3 asks for, case by case. A ratio is Rushlight's time over libtorch's; a share is of what the machine can do.
+
+use crate::record::Case;
+
+/// Something that a figure must keep.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bar {
+    /// At most this ratio, with this number of threads (or with any).
+    Ratio { most: f64, threads: Option<usize> },
+    /// At least this share of the peak, with this number of threads.
+    Share { least: f64, threads: usize },
+    /// At most so many nanoseconds, with one thread.
+    Nanoseconds { most: f64 },
+    /// At least so many GB/s, with any number of threads.
+    Rate { least: f64 },
+    /// With two threads at most so many times the time with one.
+    Threads { most: f64 },
+    /// At most so many times the time of another case of the same size.
+    Against { name: &'static str, most: f64 },
+}
+
+impl Bar {
+    pub fn text(&self) -> String {
+        match self {
+            Bar::Ratio { most, .. } => format!("ratio ≤ {most}"),
+            Bar::Share { least, threads: 1 } => format!("≥ {:.0} % of the peak", 100.0 * least),
+            Bar::Share { least, threads } => format!("≥ {:.0} % of the peak of {threads} cores", 100.0 * least),
+            Bar::Nanoseconds { most } => format!("≤ {most} ns"),
+            Bar::Rate { least } => format!("≥ {least} GB/s"),
+            Bar::Threads { most } => format!("2T ≤ {most} × 1T"),
+            Bar::Against { name, most } => format!("≤ {most} × \"{name}\""),
+        }
+    }
+}
+
+/// The geometric mean of the ratios of one size and number of threads.
+pub const MEAN_RATIO: f64 = 0.6;
+/// The groups that it is asked of.
+pub const MEAN_GROUPS: [&str; 3] = ["elementwise", "reduction", "rows"];
+
+const MEMORY_BOUND: [&str; 26] = [
+    "add",
+    "mul",
+    "add number",
+    "relu",
+    "clamp",
+    "where",
+    "eq",
+    "copy_",
+    "clone",
+    "add row",
+    "f32 to f16",
+    "f32 to bf16",
+    "f64 to f32",
+    "add out=",
+    "sum",
+    "mean",
+    "max",
+    "argmax",
+    "var",
+    "norm",
+    "sum dim 0",
+    "sum dim 1",
+    "max dim 1",
+    "softmax",
+    "log_softmax",
+    "layer_norm",
+];
+const TRANSCENDENTAL: [&str; 10] =
+    ["exp", "log", "tanh", "sigmoid", "gelu", "sin", "pow", "exp out=", "tanh out=", "sigmoid out="];
+
+pub fn bars(case: &Case) -> Vec<Bar> {
+    let any = |most| Bar::Ratio { most, threads: None };
+    let name = case.name.as_str();
+    let mut bars = match (case.group.as_str(), name) {
+        ("call", "add") => vec![Bar::Nanoseconds { most: 120.0 }],
+        ("call", "add, recorded") => vec![Bar::Nanoseconds { most: 200.0 }],
+        ("elementwise", "add transposed") => vec![Bar::Against { name: "add", most: 3.0 }],
+        ("elementwise" | "reduction" | "rows", _) if MEMORY_BOUND.contains(&name) => vec![any(1.1)],
+        ("elementwise", _) if TRANSCENDENTAL.contains(&name) => vec![any(0.4)],
+        ("gemm", "f64") => vec![any(0.55)],
+        ("gemm", "bf16" | "int8") => vec![any(1.15)],
+        ("gemm", "f16") => vec![any(0.2)],
+        ("gemm" | "linear" | "bmm", _) => products(case),
+        ("optimizer", "Adam") => vec![Bar::Rate { least: 45.0 }],
+        ("optimizer", _) => vec![any(1.0)],
+        _ => Vec::new(),
+    };
+    if case.group != "call" {
+        bars.push(Bar::Threads { most: 1.1 });
+    }
+    bars
+}
+
+/// Products of matrices of floats: the table of the report, and shares of the peak for squares.
+fn products(case: &Case) -> Vec<Bar> {
+    if case.size.starts_with("1x") || case.size == "32x4096x4096" {
+        return vec![Bar::Ratio { most: 1.0, threads: None }];
+    }
+    let mut bars = vec![Bar::Ratio { most: 0.55, threads: Some(1) }, Bar::Ratio { most: 0.65, threads: Some(2) }];
+    if case.group == "gemm" {
+        let side = [128, 256, 512, 1024, 2048].into_iter().find(|n| case.size == format!("{n}x{n}x{n}"));
+        bars.extend(side.map(|_| Bar::Share { least: 0.88, threads: 1 }));
+        bars.extend(side.filter(|&n| n >= 512).map(|_| Bar::Share { least: 0.85, threads: 2 }));
+    }
+    bars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(group: &str, name: &str, size: &str) -> Case {
+        Case { group: group.into(), name: name.into(), size: size.into(), bytes: 0.0, operations: 0.0 }
+    }
+
+    #[test]
+    fn squares_have_a_share_of_the_peak_to_reach() {
+        let share = |size: &str| {
+            bars(&case("gemm", "f32", size)).into_iter().filter(|bar| matches!(bar, Bar::Share { .. })).count()
+        };
+        assert_eq!([share("64x64x64"), share("128x128x128"), share("512x512x512"), share("128x512x784")], [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn products_that_read_a_matrix_once_need_only_be_level() {
+        let level = Bar::Ratio { most: 1.0, threads: None };
+        assert_eq!(bars(&case("gemm", "f32", "1x1000x4096"))[0], level);
+        assert_eq!(bars(&case("linear", "f32", "1x512x512"))[0], level);
+        assert_eq!(bars(&case("linear", "f32", "128x512x784"))[0], Bar::Ratio { most: 0.55, threads: Some(1) });
+    }
+
+    #[test]
+    fn threads_may_not_slow_down_but_calls_have_no_second_thread() {
+        assert!(bars(&case("elementwise", "pow", "10^2")).contains(&Bar::Threads { most: 1.1 }));
+        assert!(bars(&case("call", "view", "4")).is_empty());
+    }
+}
