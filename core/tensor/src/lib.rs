@@ -14,6 +14,7 @@ mod once;
 pub mod ops;
 mod options;
 mod refcount;
+mod spin;
 mod tensor;
 
 pub use body::Pinned;

@@ -4,7 +4,7 @@
 //! allocates once. The counts are our own because `Arc` can do neither that nor free a tensor that has one reference
 //! left without locked instructions.
 
-use crate::autograd::AutogradMeta;
+use crate::autograd::{AutogradMeta, History};
 use crate::body::{Body, Pinned};
 use crate::dense::{Dense, Spec};
 use crate::keys::KeySet;
@@ -32,6 +32,7 @@ pub struct TensorImpl {
     pub(crate) body: Body,
     /// The tensor's own version counter, where it does not share its storage's (after `set_data`).
     pub(crate) version: OnceBox<Arc<AtomicU32>>,
+    pub(crate) history: History,
     pub(crate) autograd: OnceBox<AutogradMeta>,
 }
 
@@ -70,6 +71,7 @@ impl Tensor {
                 keys,
                 body: Body::new(dense),
                 version: OnceBox::new(),
+                history: History::none(),
                 autograd: OnceBox::new(),
             });
         }
@@ -165,6 +167,7 @@ impl TensorImpl {
         let imp = imp.as_ptr();
         // SAFETY: as this function's own contract; each field is given up once, here.
         unsafe {
+            (&raw mut (*imp).history).drop_in_place();
             (&raw mut (*imp).autograd).drop_in_place();
             (&raw mut (*imp).version).drop_in_place();
             let Dense { storage, .. } = (*imp).body.take();

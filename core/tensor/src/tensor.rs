@@ -4,7 +4,7 @@
 //! and `set_data` change it) and, only when needed, a box with autograd metadata. Operators pin the body for the time of
 //! a call, and see nothing else of the tensor.
 
-use crate::autograd::AutogradMeta;
+use crate::autograd::{AutogradMeta, History};
 use crate::body::Pinned;
 use crate::dense::{Dense, Geometry, Spec};
 use crate::keys::KeySet;
@@ -275,6 +275,12 @@ impl Tensor {
             }
             None => self.read().storage.bump_version(),
         }
+    }
+
+    /// What made the tensor.
+    #[inline]
+    pub(crate) fn history(&self) -> &History {
+        &self.imp().history
     }
 
     /// The tensor's autograd metadata, if it has any.

@@ -52,8 +52,10 @@ fn first(grad: Tensor) -> Result<Tensor> {
     if is_grad_enabled() {
         return ops::clone(&grad, None);
     }
-    let dense = grad.dense()?;
-    // The engine's slot, this reference, and the snapshot's share of the storage are all there is.
-    let alone = grad.use_count() <= 3 && dense.storage.use_count() <= 2 && grad.is_contiguous(MemoryFormat::Contiguous);
+    // The engine's slot and this reference are all there is, and no other tensor uses the bytes.
+    let alone = {
+        let dense = grad.dense()?;
+        grad.use_count() <= 3 && dense.storage.use_count() == 1 && dense.is_contiguous()
+    };
     if alone { Ok(grad.alias()) } else { ops::clone(&grad.alias(), Some(MemoryFormat::Contiguous)) }
 }

@@ -4,6 +4,7 @@ use super::accumulate::Accumulate;
 use super::node::{Edge, Edges, Node, OutputHook, TensorMeta, drop_later, unique_id};
 use super::view::ViewInfo;
 use crate::keys::KeySet;
+use crate::spin::SpinLock;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, format_sizes, smallvec};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -17,13 +18,41 @@ pub type TensorHook = Arc<dyn Fn(&Tensor) -> Result<Option<Tensor>> + Send + Syn
 pub struct HookId(pub u64);
 
 const REQUIRES_GRAD: u8 = 1;
-const HAS_GRAD_FN: u8 = 2;
+const HAS_HISTORY: u8 = 2;
 
-/// The autograd metadata of a tensor: made when it first needs a gradient, or is a tracked view.
+/// What made a tensor, and whether its gradient was asked for. Every tensor has one, because every recorded call makes
+/// or looks at some.
+pub(crate) struct History {
+    /// Copies of the answers to the common questions: they need no lock.
+    flags: AtomicU8,
+    made_by: SpinLock<Option<Edge>>,
+}
+
+impl History {
+    pub(crate) const fn none() -> History {
+        History { flags: AtomicU8::new(0), made_by: SpinLock::new(None) }
+    }
+
+    #[inline]
+    fn has(&self, flag: u8) -> bool {
+        self.flags.load(Ordering::Acquire) & flag != 0
+    }
+}
+
+impl Drop for History {
+    #[inline]
+    fn drop(&mut self) {
+        if *self.flags.get_mut() & HAS_HISTORY != 0
+            && let Some(edge) = self.made_by.get_mut().take()
+        {
+            drop_later(edge.node);
+        }
+    }
+}
+
+/// The rest of the autograd metadata of a tensor: made for leaves that a graph has met, tracked views, and hooks.
 #[derive(Default)]
 pub struct AutogradMeta {
-    /// Copies of what `state` holds, so that the common questions need no lock.
-    flags: AtomicU8,
     state: Mutex<State>,
     landing: OnceLock<Arc<Landing>>,
     view: OnceLock<ViewInfo>,
@@ -31,7 +60,6 @@ pub struct AutogradMeta {
 
 #[derive(Default)]
 struct State {
-    grad_fn: Option<Edge>,
     /// The node at which gradients of this leaf end, once a graph has asked for it.
     accumulator: Option<Arc<Node>>,
     retains_grad: bool,
@@ -76,22 +104,7 @@ impl Landing {
     }
 }
 
-impl Drop for State {
-    fn drop(&mut self) {
-        if let Some(edge) = self.grad_fn.take() {
-            drop_later(edge.node);
-        }
-    }
-}
-
 impl AutogradMeta {
-    pub(super) fn with_grad_fn(edge: Edge) -> AutogradMeta {
-        let mut meta = AutogradMeta::default();
-        *meta.flags.get_mut() = HAS_GRAD_FN;
-        meta.state.get_mut().unwrap_or_else(PoisonError::into_inner).grad_fn = Some(edge);
-        meta
-    }
-
     pub(super) fn with_view(view: ViewInfo) -> AutogradMeta {
         AutogradMeta { view: OnceLock::from(view), ..AutogradMeta::default() }
     }
@@ -102,26 +115,6 @@ impl AutogradMeta {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn has(&self, flag: u8) -> bool {
-        self.flags.load(Ordering::Acquire) & flag != 0
-    }
-
-    pub(super) fn stored_grad_fn(&self) -> Option<Edge> {
-        if self.has(HAS_GRAD_FN) { self.state().grad_fn.clone() } else { None }
-    }
-
-    pub(super) fn set_grad_fn(&self, edge: Option<Edge>) {
-        let mut state = self.state();
-        let flags = if edge.is_some() { HAS_GRAD_FN } else { 0 };
-        let before = std::mem::replace(&mut state.grad_fn, edge);
-        // A tensor that is the result of something is no leaf.
-        self.flags.store(flags, Ordering::Release);
-        drop(state);
-        if let Some(edge) = before {
-            drop_later(edge.node);
-        }
     }
 
     fn landing(&self) -> &Arc<Landing> {
@@ -140,9 +133,35 @@ impl Tensor {
     #[inline]
     pub fn requires_grad(&self) -> bool {
         self.keys().intersects(KeySet::AUTOGRAD)
-            && self.autograd_meta().is_some_and(|meta| {
-                meta.has(REQUIRES_GRAD | HAS_GRAD_FN) || meta.view().is_some_and(|view| view.base.requires_grad())
-            })
+            && (self.history().has(REQUIRES_GRAD | HAS_HISTORY) || self.is_view_of_one_that_requires_grad())
+    }
+
+    #[cold]
+    fn is_view_of_one_that_requires_grad(&self) -> bool {
+        self.autograd_meta().and_then(AutogradMeta::view).is_some_and(|view| view.base.requires_grad())
+    }
+
+    /// The node and output that made this tensor, as it was last set.
+    pub(super) fn stored_history(&self) -> Option<Edge> {
+        if self.history().has(HAS_HISTORY) { self.history().made_by.lock().clone() } else { None }
+    }
+
+    /// From now on this tensor is the result of `edge`, and no leaf; or it is a leaf.
+    pub(super) fn set_history(&self, edge: Option<Edge>) {
+        let history = self.history();
+        let flags = if edge.is_some() { HAS_HISTORY } else { 0 };
+        let before = {
+            let mut made_by = history.made_by.lock();
+            // A tensor that is the result of something is no leaf.
+            history.flags.store(flags, Ordering::Release);
+            std::mem::replace(&mut *made_by, edge)
+        };
+        if flags != 0 {
+            self.add_keys(KeySet::AUTOGRAD);
+        }
+        if let Some(edge) = before {
+            drop_later(edge.node);
+        }
     }
 
     /// Is this tensor made by the user (or without recording), so that gradients accumulate in its `grad`?
@@ -167,11 +186,11 @@ impl Tensor {
             return Ok(());
         }
         if requires_grad {
-            self.autograd_meta_or_new().flags.fetch_or(REQUIRES_GRAD, Ordering::Release);
+            self.history().flags.fetch_or(REQUIRES_GRAD, Ordering::Release);
             self.add_keys(KeySet::AUTOGRAD);
-        } else if let Some(meta) = self.autograd_meta() {
-            meta.flags.fetch_and(!REQUIRES_GRAD, Ordering::Release);
-            if meta.view().is_none() {
+        } else {
+            self.history().flags.fetch_and(!REQUIRES_GRAD, Ordering::Release);
+            if !self.is_view() {
                 self.remove_keys(KeySet::AUTOGRAD);
             }
         }
@@ -213,10 +232,9 @@ impl Tensor {
     /// The node and output that made this tensor; `None` for a leaf. A view whose base was written in place
     /// meanwhile gets its new history here.
     pub fn grad_edge(&self) -> Option<Edge> {
-        let meta = self.autograd_meta()?;
-        match meta.view() {
-            Some(view) => view.grad_edge(self, meta),
-            None => meta.stored_grad_fn(),
+        match self.autograd_meta().and_then(AutogradMeta::view) {
+            Some(view) => view.grad_edge(self),
+            None => self.stored_history(),
         }
     }
 
@@ -243,7 +261,7 @@ impl Tensor {
         let meta = self.autograd_meta_or_new();
         let mut state = meta.state();
         let make = || {
-            let body = Arc::new(Accumulate::new(meta.landing().clone()));
+            let body = Accumulate::new(meta.landing().clone());
             Node::with_sequence(body, Edges::new(), smallvec![TensorMeta::of(self)], super::node::LEAF_SEQUENCE)
         };
         state.accumulator.get_or_insert_with(make).clone()
@@ -317,10 +335,8 @@ impl Tensor {
              training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence \
              detach_() cannot be called on these gradients."
         );
-        if let Some(meta) = self.autograd_meta() {
-            meta.set_grad_fn(None);
-            self.remove_keys(KeySet::AUTOGRAD);
-        }
+        self.set_history(None);
+        self.remove_keys(KeySet::AUTOGRAD);
         Ok(())
     }
 }

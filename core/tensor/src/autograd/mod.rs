@@ -23,12 +23,13 @@ mod view;
 pub use api::{backward, grad};
 pub use custom::{CustomFunction, record_custom};
 pub use expr::Expr;
+pub(crate) use meta::History;
 pub use meta::{AutogradMeta, HookId, TensorHook};
 pub use modes::{
     GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_grad_enabled, is_inference_mode, set_anomaly_enabled,
     set_grad_enabled, set_inference_mode,
 };
-pub use node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
+pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeOf, TensorMeta};
 pub use record::{as_view, check_inplace, check_no_derivative, check_out, rebase_history, record, should_record};
 pub use saved::Saved;
 pub use saved_meta::{Meta, MetaList};

@@ -3,6 +3,7 @@
 use super::expr::Expr;
 use super::meta::TensorHook;
 use super::saved::Saved;
+use crate::once::OnceBox;
 use crate::options::Options;
 use crate::tensor::Tensor;
 use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, err, smallvec};
@@ -24,16 +25,80 @@ pub trait Backward: Send + Sync {
 }
 
 /// One recorded call.
-pub struct Node {
+pub type Node = NodeOf<dyn Body>;
+
+/// A node and its body in one allocation.
+pub struct NodeOf<B: ?Sized> {
     sequence: u64,
     next: NextEdges,
     outputs: SmallVec<[TensorMeta; 1]>,
-    /// Emptied after a backward that does not keep the graph.
+    hooks: OnceBox<Mutex<Vec<OutputHook>>>,
+    body: B,
+}
+
+/// The derivative in a node.
+pub trait Body: Send + Sync {
+    /// PyTorch's name of it.
+    fn name(&self) -> String;
+
+    /// The gradients of the inputs from those of the outputs.
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients>;
+
+    /// Drop what was saved for backward.
+    fn release(&self);
+}
+
+/// A derivative that saves nothing: it can run again and again.
+struct Lasting<B>(B);
+
+impl<B: Backward> Body for Lasting<B> {
+    fn name(&self) -> String {
+        self.0.name().to_owned()
+    }
+
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+        self.0.backward(call)
+    }
+
+    fn release(&self) {}
+}
+
+/// A derivative that holds tensors: emptied after a backward that does not keep the graph.
+struct Releasable {
     body: RwLock<Option<Arc<dyn Backward>>>,
     /// The name of the body after it was freed: error messages still need it.
     freed_name: OnceLock<Box<str>>,
-    saves: bool,
-    hooks: OnceLock<Box<Mutex<Vec<OutputHook>>>>,
+}
+
+impl Releasable {
+    /// The body, shared: it runs without the lock, because a derivative may start another pass.
+    fn body(&self) -> Option<Arc<dyn Backward>> {
+        self.body.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Body for Releasable {
+    fn name(&self) -> String {
+        match self.body() {
+            Some(body) => body.name().to_owned(),
+            None => self.freed_name.get().map(|name| name.to_string()).unwrap_or_default(),
+        }
+    }
+
+    fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+        self.body().ok_or_else(freed)?.backward(call)
+    }
+
+    fn release(&self) {
+        let mut slot = self.body.write().unwrap_or_else(PoisonError::into_inner);
+        let body = slot.take();
+        if let Some(body) = &body {
+            self.freed_name.get_or_init(|| body.name().into());
+        }
+        // Saved tensors may own more of the graph: not under the lock.
+        drop(slot);
+        drop(body);
+    }
 }
 
 /// A hook on one of the node's outputs: it sees the gradient before the node does.
@@ -168,33 +233,29 @@ fn next_sequence() -> u64 {
 
 impl Node {
     /// A node for a call whose outputs look like `outputs`.
-    pub(super) fn new(body: Arc<dyn Backward>, edges: Edges, outputs: SmallVec<[TensorMeta; 1]>) -> Arc<Node> {
+    #[inline]
+    pub(super) fn new(body: impl Backward + 'static, edges: Edges, outputs: SmallVec<[TensorMeta; 1]>) -> Arc<Node> {
         Node::with_sequence(body, edges, outputs, next_sequence())
     }
 
+    #[inline]
     pub(super) fn with_sequence(
-        body: Arc<dyn Backward>,
+        body: impl Backward + 'static,
         edges: Edges,
         outputs: SmallVec<[TensorMeta; 1]>,
         sequence: u64,
     ) -> Arc<Node> {
-        Arc::new(Node {
-            sequence,
-            next: NextEdges(edges.0),
-            outputs,
-            freed_name: OnceLock::new(),
-            saves: body.saves(),
-            body: RwLock::new(Some(body)),
-            hooks: OnceLock::new(),
-        })
+        let (next, hooks) = (NextEdges(edges.0), OnceBox::new());
+        if body.saves() {
+            let body = Releasable { body: RwLock::new(Some(Arc::new(body))), freed_name: OnceLock::new() };
+            return Arc::new(NodeOf { sequence, next, outputs, hooks, body });
+        }
+        Arc::new(NodeOf { sequence, next, outputs, hooks, body: Lasting(body) })
     }
 
     /// PyTorch's name of the derivative: `MulBackward0`.
     pub fn name(&self) -> String {
-        match &*self.body.read().unwrap_or_else(PoisonError::into_inner) {
-            Some(body) => body.name().to_owned(),
-            None => self.freed_name.get().map(|name| name.to_string()).unwrap_or_default(),
-        }
+        self.body.name()
     }
 
     /// Later calls of a thread have larger numbers.
@@ -212,26 +273,12 @@ impl Node {
         &self.outputs
     }
 
-    pub(super) fn body(&self) -> Result<Arc<dyn Backward>> {
-        self.body.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(freed)
-    }
-
-    /// Drop what was saved for backward.
-    pub(super) fn release(&self) {
-        if self.saves {
-            let mut slot = self.body.write().unwrap_or_else(PoisonError::into_inner);
-            let body = slot.take();
-            if let Some(body) = &body {
-                self.freed_name.get_or_init(|| body.name().into());
-            }
-            // Saved tensors may own more of the graph: not under the lock.
-            drop(slot);
-            drop(body);
-        }
+    pub(super) fn body(&self) -> &dyn Body {
+        &self.body
     }
 
     pub(super) fn add_hook(&self, hook: OutputHook) {
-        let hooks = self.hooks.get_or_init(Box::default);
+        let hooks = self.hooks.get_or_init(Mutex::default);
         hooks.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
     }
 
@@ -271,21 +318,22 @@ struct NextEdges(SmallVec<[Option<Edge>; 2]>);
 
 impl Drop for NextEdges {
     fn drop(&mut self) {
-        for edge in self.0.drain(..).flatten() {
+        for edge in std::mem::take(&mut self.0).into_iter().flatten() {
             drop_later(edge.node);
         }
     }
 }
 
+/// Nodes whose references are given up after the drop that is under way.
+type Waiting = SmallVec<[Arc<Node>; 8]>;
+
 thread_local! {
     /// The list of the outermost drop that is under way on this thread, or null.
-    static DROPPING: Cell<*mut Vec<Node>> = const { Cell::new(std::ptr::null_mut()) };
+    static DROPPING: Cell<*mut Waiting> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// Give up a reference to a node. If it was the last, the node is dropped: at once where that cannot recurse, else
-/// after the drop that is under way.
+/// Give up a reference to a node: at once where that cannot recurse, else after the drop that is under way.
 pub(super) fn drop_later(node: Arc<Node>) {
-    let Some(node) = Arc::into_inner(node) else { return };
     let list = DROPPING.get();
     if !list.is_null() {
         // SAFETY: a non-null pointer is the list of a frame further up this thread's stack (below), which is not
@@ -293,7 +341,7 @@ pub(super) fn drop_later(node: Arc<Node>) {
         unsafe { (*list).push(node) };
         return;
     }
-    let mut waiting = Vec::new();
+    let mut waiting = Waiting::new();
     DROPPING.set(&raw mut waiting);
     drop(node);
     loop {

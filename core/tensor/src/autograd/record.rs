@@ -4,7 +4,6 @@ use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, Edge, Edges, Node, TensorMeta};
 use super::view::{self, ViewInfo};
-use crate::keys::KeySet;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, smallvec};
 use std::sync::Arc;
@@ -16,28 +15,25 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
 }
 
 /// Make `outputs` the results of a node with this body.
+#[inline]
 pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
     let metas = match outputs {
         [output] => smallvec![TensorMeta::of(output)],
         _ => outputs.iter().map(|output| TensorMeta::of(output)).collect(),
     };
-    let node = Node::new(Arc::new(body), edges, metas);
-    for (index, output) in outputs.iter().enumerate() {
-        if output.dtype().is_differentiable() {
-            output.set_history(Edge { node: node.clone(), output: index as u32 });
-        }
-    }
+    attach(outputs, Node::new(body, edges, metas));
 }
 
-impl Tensor {
-    /// From now on this tensor is the result of `edge`.
-    pub(super) fn set_history(&self, edge: Edge) {
-        match self.autograd_meta() {
-            Some(meta) => {
-                meta.set_grad_fn(Some(edge));
-                self.add_keys(KeySet::AUTOGRAD);
-            }
-            None => self.init_autograd_meta(AutogradMeta::with_grad_fn(edge)),
+fn attach(outputs: &[&Tensor], node: Arc<Node>) {
+    let mut node = Some(node);
+    for (index, output) in outputs.iter().enumerate() {
+        // The last output takes the reference that is there.
+        let last = index + 1 == outputs.len();
+        let share = if last { node.take() } else { node.clone() };
+        if let Some(node) = share
+            && node.outputs()[index].dtype().is_differentiable()
+        {
+            output.set_history(Some(Edge { node, output: index as u32 }));
         }
     }
 }
@@ -105,9 +101,9 @@ pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item =
 
 /// Make the in-place write that just happened to `target` part of its history, and of its base's if it is a view.
 pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'static) -> Result<()> {
-    let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(target)]);
+    let node = Node::new(body, edges, smallvec![TensorMeta::of(target)]);
     match target.autograd_meta().and_then(AutogradMeta::view) {
-        None => target.set_history(Edge { node, output: 0 }),
+        None => target.set_history(Some(Edge { node, output: 0 })),
         Some(view) => {
             let base = view.base.clone();
             view::rebase_base(&base, target, node);

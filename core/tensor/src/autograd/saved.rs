@@ -1,6 +1,5 @@
 //! Tensors that a derivative needs, with the version they had.
 
-use super::meta::AutogradMeta;
 use super::node::{Edge, Node};
 use crate::ops;
 use crate::tensor::Tensor;
@@ -72,7 +71,7 @@ impl Saved {
         match (inner.output, node) {
             (Some(output), Some(node)) if inner.tensor.dtype().is_differentiable() => {
                 let tensor = inner.tensor.alias();
-                tensor.init_autograd_meta(AutogradMeta::with_grad_fn(Edge { node: node.clone(), output }));
+                tensor.set_history(Some(Edge { node: node.clone(), output }));
                 Ok(Some(tensor))
             }
             (Some(_), None) => bail!(Internal, "an output can only be unpacked by the node that saved it"),

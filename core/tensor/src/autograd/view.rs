@@ -6,7 +6,6 @@
 
 use super::expr::Expr;
 use super::formulas;
-use super::meta::AutogradMeta;
 use super::modes::is_grad_enabled;
 use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
 use crate::dense::Geometry;
@@ -41,29 +40,29 @@ impl ViewInfo {
     }
 
     /// The history of `view`, renewed if its base was written since.
-    pub(super) fn grad_edge(&self, view: &Tensor, meta: &AutogradMeta) -> Option<Edge> {
+    pub(super) fn grad_edge(&self, view: &Tensor) -> Option<Edge> {
         let version = view.version();
         if self.version.load(Ordering::Acquire) != version && self.base.requires_grad() {
             let base_edge = self.base.grad_edge();
             // A leaf written without recording keeps its views as they are.
             if base_edge.is_some() {
-                meta.set_grad_fn(Some(self.regenerate(view)));
+                view.set_history(Some(self.regenerate(view)));
             }
             self.version.store(version, Ordering::Release);
         }
-        meta.stored_grad_fn()
+        view.stored_history()
     }
 
     fn regenerate(&self, view: &Tensor) -> Edge {
         let body = AsStrided { base: geometry_of(&self.base), view: geometry_of(view) };
         let edges = Edges::new().with(&self.base);
-        let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(view)]);
+        let node = Node::new(body, edges, smallvec![TensorMeta::of(view)]);
         Edge { node, output: 0 }
     }
 
     /// Give the view that was just written the history of a view of what its base is now.
     pub(super) fn renew(&self, view: &Tensor) {
-        view.set_history(self.regenerate(view));
+        view.set_history(Some(self.regenerate(view)));
         self.version.store(view.version(), Ordering::Release);
     }
 }
@@ -111,8 +110,8 @@ pub(super) fn rebase_base(base: &Tensor, view: &Tensor, write: Arc<Node>) {
     let mut edges = Edges::new().with(base);
     edges.0.extend(write.next_edges().iter().skip(1).cloned());
     let body = CopySlices { base: geometry_of(base), view: geometry_of(view), write };
-    let node = Node::new(Arc::new(body), edges, smallvec![TensorMeta::of(base)]);
-    base.set_history(Edge { node, output: 0 });
+    let node = Node::new(body, edges, smallvec![TensorMeta::of(base)]);
+    base.set_history(Some(Edge { node, output: 0 }));
 }
 
 impl Backward for CopySlices {
@@ -136,7 +135,7 @@ impl Backward for CopySlices {
             *first = true;
         }
         let inner = BackwardCall { node: &self.write, grads: &grads, needs };
-        let mut written = self.write.body()?.backward(&inner)?.0;
+        let mut written = self.write.body().backward(&inner)?.0;
         match written.first_mut().and_then(Option::take) {
             Some(before) => ops::copy_(&slice, &before, false)?,
             None => ops::fill_scalar_(&slice, 0.into())?,
