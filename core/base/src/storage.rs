@@ -172,9 +172,19 @@ impl Storage {
         // which holds the header, goes last; the other fields need no drop.
         unsafe {
             let block = (&raw const (*header)._block).read();
-            (&raw mut (*header)._owner).drop_in_place();
+            if !matches!((*header)._owner, Owner::Header) {
+                Storage::free_owner(header);
+            }
             drop(block);
         }
+    }
+
+    /// # Safety
+    /// `header` is the last reference, and its owner is dropped once, here.
+    #[inline(never)]
+    unsafe fn free_owner(header: *mut Inner) {
+        // SAFETY: as this function's own contract.
+        unsafe { (&raw mut (*header)._owner).drop_in_place() }
     }
 
     #[inline]

@@ -262,8 +262,8 @@ fn reach(sizes: &[i64], strides: &[i64]) -> Result<i64> {
 pub struct Spec {
     /// Extent of each dimension.
     pub sizes: DimVec,
-    /// Step of each dimension; row-major if not said.
-    pub strides: Option<DimVec>,
+    /// Step of each dimension; row-major if not said. Boxed because it is rare: a spec travels by value.
+    pub strides: Option<Box<DimVec>>,
     /// Element type.
     pub dtype: DType,
     /// Where the output lives.
@@ -278,7 +278,7 @@ impl Spec {
 
     /// The same with these strides, none of them negative.
     pub fn with_strides(mut self, strides: DimVec) -> Spec {
-        self.strides = Some(strides);
+        self.strides = Some(Box::new(strides));
         self
     }
 
@@ -316,7 +316,7 @@ impl Spec {
                 let geometry = Geometry { sizes, strides, offset: 0 };
                 Dense { storage, geometry, dtype, device, wrapped: false, contiguous: true }
             }
-            Some(strides) => Dense::new(storage, Geometry { sizes, strides, offset: 0 }, dtype, device),
+            Some(strides) => Dense::new(storage, Geometry { sizes, strides: *strides, offset: 0 }, dtype, device),
         }
     }
 

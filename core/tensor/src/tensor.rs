@@ -147,7 +147,10 @@ impl Tensor {
             return Ok(());
         }
         let elements = numel(&spec.sizes)?;
-        let strides = spec.strides.clone().unwrap_or_else(|| rushlight_base::contiguous_strides(&spec.sizes));
+        let strides = match &spec.strides {
+            Some(strides) => DimVec::clone(strides),
+            None => rushlight_base::contiguous_strides(&spec.sizes),
+        };
         let geometry = Geometry { sizes: spec.sizes.clone(), strides, offset: dense.geometry.offset };
         let needed = (geometry.offset + elements).saturating_mul(dense.dtype.size() as i64);
         if needed <= dense.storage.bytes() as i64 {

@@ -318,8 +318,10 @@ struct NextEdges(SmallVec<[Option<Edge>; 2]>);
 
 impl Drop for NextEdges {
     fn drop(&mut self) {
-        for edge in std::mem::take(&mut self.0).into_iter().flatten() {
-            drop_later(edge.node);
+        for slot in &mut self.0 {
+            if let Some(edge) = slot.take() {
+                drop_later(edge.node);
+            }
         }
     }
 }

@@ -5,8 +5,7 @@ use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, Edge, Edges, Node, TensorMeta};
 use super::view::{self, ViewInfo};
 use crate::tensor::Tensor;
-use rushlight_base::{Result, bail, smallvec};
-use std::sync::Arc;
+use rushlight_base::{Result, SmallVec, bail, smallvec};
 
 /// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
 #[inline]
@@ -17,23 +16,21 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
 /// Make `outputs` the results of a node with this body.
 #[inline]
 pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
-    let metas = match outputs {
-        [output] => smallvec![TensorMeta::of(output)],
-        _ => outputs.iter().map(|output| TensorMeta::of(output)).collect(),
-    };
-    attach(outputs, Node::new(body, edges, metas));
+    let [output] = outputs else { return record_several(outputs, edges, body) };
+    let meta = TensorMeta::of(output);
+    let differentiable = meta.dtype().is_differentiable();
+    let node = Node::new(body, edges, SmallVec::from_buf([meta]));
+    if differentiable {
+        output.set_history(Some(Edge { node, output: 0 }));
+    }
 }
 
-fn attach(outputs: &[&Tensor], node: Arc<Node>) {
-    let mut node = Some(node);
+fn record_several(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
+    let metas = outputs.iter().map(|output| TensorMeta::of(output)).collect();
+    let node = Node::new(body, edges, metas);
     for (index, output) in outputs.iter().enumerate() {
-        // The last output takes the reference that is there.
-        let last = index + 1 == outputs.len();
-        let share = if last { node.take() } else { node.clone() };
-        if let Some(node) = share
-            && node.outputs()[index].dtype().is_differentiable()
-        {
-            output.set_history(Some(Edge { node, output: index as u32 }));
+        if node.outputs()[index].dtype().is_differentiable() {
+            output.set_history(Some(Edge { node: node.clone(), output: index as u32 }));
         }
     }
 }

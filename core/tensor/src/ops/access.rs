@@ -105,8 +105,7 @@ impl<'a> Operand<'a> {
 /// A copy of `dense` in `dtype`, dimensions in the same order.
 pub(super) fn cast(dense: &Dense, dtype: DType) -> Result<Dense> {
     let strides = super::rules::preserved_strides(dense.sizes(), dense.strides());
-    let spec = Spec { sizes: DimVec::from_slice(dense.sizes()), strides: Some(strides), dtype, device: dense.device };
-    let out = spec.allocate()?;
+    let out = Spec::new(dense.sizes(), dtype, dense.device).with_strides(strides).allocate()?;
     convert::copy(&Loop::new([array(&out), array(dense)])?)?;
     Ok(out)
 }

@@ -53,7 +53,7 @@ pub fn empty_like(self_: &Dense, options: Options, memory_format: Option<MemoryF
     options.check()?;
     Ok(Spec {
         sizes: DimVec::from_slice(self_.sizes()),
-        strides: copied_strides(self_, memory_format)?,
+        strides: copied_strides(self_, memory_format)?.map(Box::new),
         dtype: options.dtype.unwrap_or(self_.dtype),
         device: options.device.unwrap_or(self_.device),
     })

@@ -53,6 +53,6 @@ fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
 fn elementwise_general(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     let device = common_device(inputs);
     let sizes = broadcast(inputs)?;
-    let strides = layout::elementwise_strides(&sizes, inputs);
+    let strides = layout::elementwise_strides(&sizes, inputs).map(Box::new);
     Ok(Spec { sizes, strides, dtype, device })
 }
