@@ -3,7 +3,7 @@
 //! Inputs of another dtype are cast operand by operand, numbers and 0-dim inputs without an allocation.
 
 use crate::dense::{Dense, Geometry, Spec};
-use rushlight_base::{DType, DimVec, Result, Scalar, format_sizes, same_sizes};
+use rushlight_base::{DType, Result, Scalar, format_sizes, same_sizes};
 use rushlight_cpu::{Array, Loop, convert, fill};
 
 /// The memory of `dense`.
@@ -16,7 +16,11 @@ pub(super) fn array(dense: &Dense) -> Array<'_> {
 #[inline(always)]
 pub(super) fn walk<const N: usize>(common: DType, operands: [&Dense; N]) -> Result<Loop<'_, N>> {
     let sizes = operands[0].sizes();
-    if operands.iter().all(|operand| operand.is_contiguous() && same_sizes(operand.sizes(), sizes)) {
+    let mut flat = operands[0].is_contiguous();
+    for operand in &operands[1..] {
+        flat = flat && operand.is_contiguous() && same_sizes(operand.sizes(), sizes);
+    }
+    if flat {
         let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
         // SAFETY: as for `array_as`.
         return Ok(unsafe { Loop::flat(common, operands[0].numel() as usize, at, dtypes) });
