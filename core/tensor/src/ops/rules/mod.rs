@@ -39,13 +39,17 @@ fn common_device(inputs: &[&Dense]) -> Device {
 #[inline(always)]
 fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
     // The usual case, for the price of one look at each input: same shape, all row-major.
-    if let Some((first, others)) = inputs.split_first()
-        && first.is_contiguous()
-        && others.iter().all(|input| {
-            same_sizes(input.sizes(), first.sizes()) && input.device == first.device && input.is_contiguous()
-        })
-    {
-        return Ok(Spec { sizes: copy_dims(&first.geometry.sizes), strides: None, dtype, device: first.device });
+    if let Some((first, others)) = inputs.split_first() {
+        let mut alike = first.is_contiguous();
+        for input in others {
+            alike = alike
+                && input.is_contiguous()
+                && input.device == first.device
+                && same_sizes(input.sizes(), first.sizes());
+        }
+        if alike {
+            return Ok(Spec { sizes: copy_dims(&first.geometry.sizes), strides: None, dtype, device: first.device });
+        }
     }
     elementwise_general(dtype, inputs)
 }
