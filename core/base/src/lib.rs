@@ -13,6 +13,7 @@ pub mod memory;
 mod parallel;
 pub mod plan;
 pub mod random;
+pub mod reduction;
 pub mod runtime;
 mod scalar;
 mod shape;

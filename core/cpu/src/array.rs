@@ -95,12 +95,6 @@ impl<'a> Array<'a> {
         self.at
     }
 
-    /// The first byte.
-    pub(crate) fn as_ptr_of_byte(&self) -> *mut u8 {
-        assert_eq!(self.dtype.size(), 1, "kernel wants elements of one byte");
-        self.at
-    }
-
     /// Sizes and strides with dimension `dim` taken out (of a 0-dim array: nothing to take out).
     pub(crate) fn without(&self, dim: usize) -> (DimVec, DimVec) {
         let keep = |list: &[i64]| -> DimVec {

@@ -3,9 +3,13 @@
 //! NaN counts as larger than everything and smaller than everything; of equal elements the first wins.
 
 use crate::array::Array;
-use crate::number::{Number, Ordered};
-use crate::reduce::Reduction;
+use crate::number::{Number, Ordered, Wide};
+use crate::reduce::driver::{self, Reducer, Shared, Steps, WIDTH};
+use crate::reduce::fold::{FloatFolding, Fold, Folding, Largest, Smallest};
+use crate::reduce::{fold_into, plan, reduce_into};
+use rushlight_base::reduction::Order;
 use rushlight_base::{Result, ensure};
+use std::marker::PhantomData;
 
 /// Which end of the order is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +20,235 @@ pub enum Extremum {
     Min,
 }
 
-#[inline(always)]
-fn beats<W: Ordered>(candidate: W, best: W, which: Extremum) -> bool {
-    if best.is_nan() {
-        return false;
-    }
-    candidate.is_nan()
-        || match which {
-            Extremum::Max => candidate > best,
-            Extremum::Min => candidate < best,
+/// A wide type with ends.
+pub(crate) trait Bounded: Ordered {
+    /// Nothing is smaller.
+    const LEAST: Self;
+    /// Nothing is larger.
+    const GREATEST: Self;
+}
+
+macro_rules! bounded {
+    ($($type:ty, $least:expr, $greatest:expr;)*) => {$(
+        impl Bounded for $type {
+            const LEAST: $type = $least;
+            const GREATEST: $type = $greatest;
         }
+    )*};
+}
+
+bounded! {
+    u8, u8::MIN, u8::MAX;
+    i8, i8::MIN, i8::MAX;
+    i16, i16::MIN, i16::MAX;
+    i32, i32::MIN, i32::MAX;
+    i64, i64::MIN, i64::MAX;
+    f32, f32::NEG_INFINITY, f32::INFINITY;
+    f64, f64::NEG_INFINITY, f64::INFINITY;
+    bool, false, true;
+}
+
+/// The largest (`MAX`) or smallest element, in the wide type.
+pub(crate) struct Extreme<T, const MAX: bool>(PhantomData<T>);
+
+impl<T, const MAX: bool> Clone for Extreme<T, MAX> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, const MAX: bool> Copy for Extreme<T, MAX> {}
+// SAFETY: there is nothing in it.
+unsafe impl<T, const MAX: bool> Send for Extreme<T, MAX> {}
+// SAFETY: as above.
+unsafe impl<T, const MAX: bool> Sync for Extreme<T, MAX> {}
+
+impl<T: Number<Wide: Bounded>, const MAX: bool> Fold for Extreme<T, MAX> {
+    type In = T;
+    type Acc = T::Wide;
+
+    #[inline(always)]
+    fn empty(self) -> T::Wide {
+        if MAX { T::Wide::LEAST } else { T::Wide::GREATEST }
+    }
+
+    #[inline(always)]
+    fn lift(self, x: T) -> T::Wide {
+        x.widen()
+    }
+
+    #[inline(always)]
+    fn merge(self, a: T::Wide, b: T::Wide) -> T::Wide {
+        let stays = if MAX { a >= b } else { a <= b };
+        if stays | a.is_nan() { a } else { b }
+    }
+}
+
+/// An element with an order: floats have vectors of their own.
+pub(crate) trait Comparable: Number<Wide: Bounded> {
+    /// The extreme value of each group.
+    fn values<const MAX: bool>(out: &Array, a: &Array) -> Result<()>;
+
+    /// The extreme value of `len` elements, `step` apart.
+    ///
+    /// # Safety
+    /// They must be readable.
+    unsafe fn value<const MAX: bool>(at: *const Self, len: usize, step: isize) -> Self::Wide;
+}
+
+macro_rules! comparable {
+    ($($type:ty),*; $($float:ty),*) => {
+        $(impl Comparable for $type {
+            fn values<const MAX: bool>(out: &Array, a: &Array) -> Result<()> {
+                fold_into(out, a, Extreme::<$type, MAX>(PhantomData), <$type>::narrow)
+            }
+
+            unsafe fn value<const MAX: bool>(at: *const $type, len: usize, step: isize) -> <$type as Number>::Wide {
+                // SAFETY: the caller's promise.
+                unsafe { Folding(Extreme::<$type, MAX>(PhantomData)).line(at, len, step, 0) }
+            }
+        })*
+        $(impl Comparable for $float {
+            fn values<const MAX: bool>(out: &Array, a: &Array) -> Result<()> {
+                if MAX {
+                    reduce_into(out, a, FloatFolding::<_, $float>::new(Largest), <$float>::narrow)
+                } else {
+                    reduce_into(out, a, FloatFolding::<_, $float>::new(Smallest), <$float>::narrow)
+                }
+            }
+
+            unsafe fn value<const MAX: bool>(at: *const $float, len: usize, step: isize) -> <$float as Number>::Wide {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    if MAX {
+                        FloatFolding::<_, $float>::new(Largest).line(at, len, step, 0)
+                    } else {
+                        FloatFolding::<_, $float>::new(Smallest).line(at, len, step, 0)
+                    }
+                }
+            }
+        })*
+    };
+}
+
+comparable!(u8, i8, i16, i32, i64, crate::Flag; f32, f64, rushlight_base::f16, rushlight_base::bf16);
+
+/// An extreme value, and where to look for it: among `len` elements from `at`, the first of which is number `index`.
+#[derive(Clone, Copy)]
+struct Place<T: Number> {
+    value: T::Wide,
+    len: u32,
+    index: i64,
+    at: Shared<T>,
+}
+
+/// The extreme value and its first place. A line is searched for the place only after it has won.
+struct ArgExtreme<T, const MAX: bool>(PhantomData<T>);
+
+impl<T, const MAX: bool> Clone for ArgExtreme<T, MAX> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, const MAX: bool> Copy for ArgExtreme<T, MAX> {}
+// SAFETY: there is nothing in it.
+unsafe impl<T, const MAX: bool> Send for ArgExtreme<T, MAX> {}
+// SAFETY: as above.
+unsafe impl<T, const MAX: bool> Sync for ArgExtreme<T, MAX> {}
+
+/// Does `b`, which comes later, take the place of `a`?
+#[inline(always)]
+fn beats<W: Ordered, const MAX: bool>(b: W, a: W) -> bool {
+    let better = if MAX { b > a } else { b < a };
+    (better | b.is_nan()) & !a.is_nan()
+}
+
+impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
+    type In = T;
+    type Acc = Place<T>;
+    const COMMUTES: bool = false;
+
+    #[inline(always)]
+    fn empty(self) -> Place<T> {
+        let value = Extreme::<T, MAX>(PhantomData).empty();
+        Place { value, len: 0, index: 0, at: Shared(std::ptr::null_mut()) }
+    }
+
+    #[inline(always)]
+    fn merge(self, a: Place<T>, b: Place<T>) -> Place<T> {
+        if a.len == 0 || (b.len > 0 && beats::<T::Wide, MAX>(b.value, a.value)) { b } else { a }
+    }
+
+    #[inline(always)]
+    unsafe fn line(self, at: *const T, len: usize, step: isize, index: usize) -> Place<T> {
+        // SAFETY: the caller's promise.
+        let value = unsafe { T::value::<MAX>(at, len, step) };
+        Place { value, len: len as u32, index: index as i64, at: Shared(at.cast_mut()) }
+    }
+
+    unsafe fn tile(self, at: *const T, rows: usize, steps: Steps, index: usize, acc: &mut [Place<T>]) {
+        let width = acc.len();
+        acc.fill(self.empty());
+        if rows == 0 {
+            return;
+        }
+        let element = |row: usize, column: usize| {
+            // SAFETY: the caller vouches for `rows` rows of `width` columns.
+            unsafe { at.offset(row as isize * steps.row + column as isize * steps.column).read() }.widen()
+        };
+        let (mut best, mut place) = ([T::Wide::LEAST; WIDTH], [0u32; WIDTH]);
+        for (column, best) in best[..width].iter_mut().enumerate() {
+            *best = element(0, column);
+        }
+        for row in 1..rows {
+            let mut column = 0;
+            while steps.column == 1 && column + 16 <= width {
+                let (mut values, mut places) = ([T::Wide::LEAST; 16], [0u32; 16]);
+                for lane in 0..16 {
+                    // SAFETY: as for `element`; a constant step makes vectors.
+                    let x = unsafe { at.offset(row as isize * steps.row).add(column + lane).read().widen() };
+                    let wins = beats::<T::Wide, MAX>(x, best[column + lane]);
+                    values[lane] = if wins { x } else { best[column + lane] };
+                    places[lane] = if wins { row as u32 } else { place[column + lane] };
+                }
+                best[column..column + 16].copy_from_slice(&values);
+                place[column..column + 16].copy_from_slice(&places);
+                column += 16;
+            }
+            while column < width {
+                let x = element(row, column);
+                if beats::<T::Wide, MAX>(x, best[column]) {
+                    (best[column], place[column]) = (x, row as u32);
+                }
+                column += 1;
+            }
+        }
+        for (column, acc) in acc.iter_mut().enumerate() {
+            let index = index as i64 + i64::from(place[column]);
+            *acc = Place { value: best[column], len: 1, index, at: Shared(std::ptr::null_mut()) };
+        }
+    }
+}
+
+impl<T: Number<Wide: Bounded>> Place<T> {
+    /// The first place of the value; `step` is that of lines.
+    fn resolve(self, step: isize) -> i64 {
+        if self.len <= 1 {
+            return self.index;
+        }
+        let same = |x: T::Wide| (x == self.value) | (x.is_nan() & self.value.is_nan());
+        let (at, len) = (self.at.get().cast_const(), self.len as usize);
+        // SAFETY: a line of more than one element was read from there, so long.
+        let element = |i: usize| unsafe { at.offset(i as isize * step).read().widen() };
+        let mut i = 0;
+        // Whole blocks without a branch per element; the block with a hit is looked through again.
+        while i + 32 <= len && !(0..32).fold(false, |hit, lane| hit | same(element(i + lane))) {
+            i += 32;
+        }
+        while i + 1 < len && !same(element(i)) {
+            i += 1;
+        }
+        self.index + i as i64
+    }
 }
 
 /// The extremum of each reduced group of `a` into `values`, its row-major index within the group into
@@ -37,60 +260,56 @@ pub fn extremum(values: Option<&Array>, indices: Option<&Array>, a: &Array, whic
         (Extremum::Min, true) => "min_cpu",
         (Extremum::Min, false) => "min_all",
     };
-    dispatch!(a.dtype(), name, integer half float bool, T => search::<T>(values, indices, a, which))
+    dispatch!(a.dtype(), name, integer half float bool, T => match which {
+        Extremum::Max => search::<T, true>(values, indices, a),
+        Extremum::Min => search::<T, false>(values, indices, a),
+    })
 }
 
-fn search<T: Number<Wide: Ordered>>(
-    values: Option<&Array>,
-    indices: Option<&Array>,
-    a: &Array,
-    which: Extremum,
-) -> Result<()> {
-    // Each output has strides of its own, so each gets a walk; the second recomputes nothing but the search.
-    if let Some(values) = values {
-        let to = values.as_ptr::<T>();
-        each::<T>(values, a, which, |at, value, _| {
-            // SAFETY: `at` comes from the plan over `values`.
-            unsafe { to.offset(at).write(value) }
-        })?;
+fn search<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: Option<&Array>, a: &Array) -> Result<()> {
+    for out in [values, indices].into_iter().flatten() {
+        ensure!(a.numel() > 0 || out.numel() == 0, Internal, "an extremum of nothing reached its kernel");
     }
-    if let Some(indices) = indices {
-        let to = indices.as_ptr::<i64>();
-        each::<T>(indices, a, which, |at, _, index| {
-            // SAFETY: `at` comes from the plan over `indices`.
-            unsafe { to.offset(at).write(index) }
-        })?;
+    match (values, indices) {
+        (Some(values), None) => T::values::<MAX>(values, a),
+        // Each output has strides of its own; where they are not the same, each gets a walk.
+        (Some(values), Some(indices)) if values.strides() != indices.strides() => {
+            T::values::<MAX>(values, a)?;
+            places::<T, MAX>(None, indices, a)
+        }
+        (values, Some(indices)) => places::<T, MAX>(values, indices, a),
+        (None, None) => Ok(()),
     }
-    Ok(())
 }
 
-fn each<T: Number<Wide: Ordered>>(
-    out: &Array,
-    a: &Array,
-    which: Extremum,
-    mut write: impl FnMut(isize, T, i64),
-) -> Result<()> {
-    let reduction = Reduction::new(out, a, true)?;
-    ensure!(reduction.count() > 0 || out.numel() == 0, Internal, "an extremum of nothing reached its kernel");
-    let from = a.as_ptr::<T>();
-    let (len, [step]) = (reduction.reduced.row_len() as isize, reduction.reduced.row_steps());
-    reduction.kept.elements(&mut |[o, x]| {
-        // SAFETY: both plans together visit only indices within the array, which `Array::new` vouches for.
-        let element = |y: isize| unsafe { from.offset(x + y).read() };
-        let (mut best, mut index, mut row) = (element(0), 0, 0);
-        let mut wide = best.widen();
-        reduction.reduced.rows(&mut |[y]| {
-            for i in 0..len {
-                let candidate = element(y + i * step);
-                if beats(candidate.widen(), wide, which) {
-                    (best, wide, index) = (candidate, candidate.widen(), row + i);
-                }
+/// Places, and values at the same offsets if wanted.
+fn places<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: &Array, a: &Array) -> Result<()> {
+    let (to, from) = (Shared(indices.as_ptr::<i64>()), a.as_ptr::<T>().cast_const());
+    let values = values.map(|values| Shared(values.as_ptr::<T>()));
+    let reducer = ArgExtreme::<T, MAX>(PhantomData);
+    let write = move |at: isize, place: Place<T>, step: isize| {
+        // SAFETY: `at` comes from the plan over `indices`, whose sizes and strides `values` shares.
+        unsafe {
+            to.get().offset(at).write(place.resolve(step));
+            if let Some(values) = values {
+                values.get().offset(at).write(T::narrow(place.value));
             }
-            row += len;
-        });
-        write(o, best, index as i64);
-    });
-    Ok(())
+        }
+    };
+    // SAFETY: `Array::new` vouches for the elements; the plan stays within them.
+    unsafe {
+        if indices.numel() == 1 && a.is_contiguous() {
+            write(0, driver::flat(reducer, from, a.numel())?, 1);
+            return Ok(());
+        }
+        let plan = plan(indices, a, Order::RowMajor)?;
+        let (_, [step]) = plan.reduced.inner();
+        driver::reduce(reducer, &plan, from, &|at, out_step, found: &[Place<T>]| {
+            for (nth, &place) in found.iter().enumerate() {
+                write(at + nth as isize * out_step, place, step);
+            }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 //! at the same places, so that `f32` training follows PyTorch's to the last digits.
 
 use crate::array::Array;
-use crate::number::{Analytic, Number, Real, Wide};
+use crate::number::{Analytic, Number, Real};
+use crate::simd::{Float, FloatVector, Kernel, Simd, run};
 use rushlight_base::plan::Plan;
+use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DimVec, Result, ensure};
 
 /// Constants of a stochastic gradient descent step.
@@ -52,64 +54,257 @@ pub struct Adam {
     pub grad_scale: f64,
 }
 
-/// Calls `each` with the offset of every element in each of `N` arrays of one shape.
-fn walk<const N: usize>(arrays: [&Array; N], each: &mut dyn FnMut([isize; N])) -> Result<()> {
+/// Elements worth another thread: a step reads and writes several arrays.
+const GRAIN: usize = 8192;
+
+/// What a step does to one vector of each array.
+trait Update<T: Float, const N: usize>: Copy + Send + Sync {
+    /// The new values.
+    fn update<S: Simd>(self, values: [T::Vector<S>; N]) -> [T::Vector<S>; N];
+    /// Is array `nth` written?
+    fn writes(self, nth: usize) -> bool;
+}
+
+/// A row of a step: `len` elements of `N` arrays.
+struct Row<U, T, const N: usize> {
+    update: U,
+    at: [*mut T; N],
+    steps: [isize; N],
+    len: usize,
+}
+
+impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Row { update, at, steps, len } = self;
+        let lanes = T::Vector::<S>::LANES;
+        let flat = steps == [1; N];
+        let bytes = steps.map(|step| step * size_of::<T>() as isize);
+        let mut i = 0;
+        while i < len {
+            let count = lanes.min(len - i);
+            let values = std::array::from_fn(|nth| {
+                // SAFETY: `i + count` stays within the row, which the maker of the kernel vouches for.
+                unsafe {
+                    if !flat {
+                        T::load_strided::<S>(at[nth].offset(i as isize * steps[nth]), bytes[nth], count)
+                    } else if count == lanes {
+                        T::load::<S>(at[nth].add(i))
+                    } else {
+                        T::load_partial::<S>(at[nth].add(i), count)
+                    }
+                }
+            });
+            let values = update.update::<S>(values);
+            for (nth, &value) in values.iter().enumerate().filter(|&(nth, _)| update.writes(nth)) {
+                // SAFETY: as above.
+                unsafe {
+                    if !flat {
+                        T::store_strided::<S>(value, at[nth].offset(i as isize * steps[nth]), bytes[nth], count);
+                    } else if count == lanes {
+                        T::store::<S>(value, at[nth].add(i));
+                    } else {
+                        T::store_partial::<S>(value, at[nth].add(i), count);
+                    }
+                }
+            }
+            i += lanes;
+        }
+    }
+}
+
+/// A pointer that the threads of one step share.
+#[derive(Clone, Copy)]
+struct Shared<T>(*mut T);
+// SAFETY: every element is touched by one thread.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+/// Updates every element of `N` arrays of one shape, in one pass.
+fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N>) -> Result<()> {
     let sizes = arrays[0].sizes();
     let same = arrays.iter().all(|array| array.sizes() == sizes && array.dtype() == arrays[0].dtype());
     ensure!(same, Runtime, "params, grads and optimizer state must have the same dtype and shape");
+    let at = arrays.map(|array| Shared(array.as_ptr::<T>()));
     if arrays.iter().all(|array| array.is_contiguous()) {
-        (0..arrays[0].numel() as isize).for_each(|at| each([at; N]));
-        return Ok(());
+        return parallel_chunks(arrays[0].numel(), GRAIN, &|chunk| {
+            let at = at.map(|at| at.0.wrapping_add(chunk.start));
+            run(Row { update, at, steps: [1; N], len: chunk.len() });
+        });
     }
     let strides: [DimVec; N] = std::array::from_fn(|operand| DimVec::from_slice(arrays[operand].strides()));
-    Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice())).elements(each);
+    let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
+    let (len, steps) = (plan.row_len(), plan.row_steps());
+    plan.rows(&mut |offsets: [isize; N]| {
+        let at = std::array::from_fn(|operand| at[operand].0.wrapping_offset(offsets[operand]));
+        run(Row { update, at, steps, len });
+    });
     Ok(())
+}
+
+/// What is done to a gradient first.
+#[derive(Clone, Copy)]
+struct Gradient<W> {
+    scale: Option<W>,
+    maximize: bool,
+    decay: Option<W>,
+}
+
+impl<W: Real> Gradient<W> {
+    fn new(scale: f64, maximize: bool, decay: f64) -> Gradient<W> {
+        let unless = |neutral: f64, value: f64| (value != neutral).then(|| W::from_f64(value));
+        Gradient { scale: unless(1.0, scale), maximize, decay: unless(0.0, decay) }
+    }
+
+    #[inline(always)]
+    fn of<V: FloatVector<Scalar = W>>(self, param: V, mut grad: V) -> V {
+        if let Some(scale) = self.scale {
+            grad = grad / V::splat(scale);
+        }
+        if self.maximize {
+            grad = -grad;
+        }
+        match self.decay {
+            Some(decay) => grad + V::splat(decay) * param,
+            None => grad,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct SgdUpdate<W> {
+    gradient: Gradient<W>,
+    rate: W,
+    momentum: W,
+    share: W,
+    nesterov: bool,
+    first_step: bool,
+}
+
+impl<T: Float<Wide: Real>> Update<T, 2> for SgdUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad]: [T::Vector<S>; 2]) -> [T::Vector<S>; 2] {
+        [param + T::Vector::<S>::splat(self.rate) * self.gradient.of(param, grad), grad]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth == 0
+    }
+}
+
+impl<T: Float<Wide: Real>> Update<T, 3> for SgdUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, buffer]: [T::Vector<S>; 3]) -> [T::Vector<S>; 3] {
+        let [rate, momentum, share] = [self.rate, self.momentum, self.share].map(T::Vector::<S>::splat);
+        let value = self.gradient.of(param, grad);
+        let speed = if self.first_step { value } else { momentum * buffer + share * value };
+        let direction = if self.nesterov { value + momentum * speed } else { speed };
+        [param + rate * direction, grad, speed]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
 }
 
 /// One step of stochastic gradient descent; `momentum` is the buffer, present if `step.momentum` is not 0.
 pub fn sgd(param: &Array, grad: &Array, momentum: Option<&Array>, step: &Sgd) -> Result<()> {
-    dispatch!(param.dtype(), "fused_sgd", half float, T => sgd_step::<T>(param, grad, momentum, step))
-}
-
-fn sgd_step<T: Number<Wide: Real>>(param: &Array, grad: &Array, buffer: Option<&Array>, step: &Sgd) -> Result<()> {
-    let constant = T::Wide::from_f64;
-    let (decay, rate) = (constant(step.weight_decay), constant(-step.lr));
-    let (momentum, share) = (constant(step.momentum), constant(1.0 - step.dampening));
-    let scale = constant(step.grad_scale);
-    // SAFETY (every access below): `walk` stays within the arrays, which `Array::new` vouches for.
-    let (p, g) = (param.as_ptr::<T>(), grad.as_ptr::<T>());
-    let gradient = |at_param: T::Wide, at_grad: T| {
-        let mut value = at_grad.widen();
-        if step.grad_scale != 1.0 {
-            value = value.div(scale);
-        }
-        if step.maximize {
-            value = T::Wide::ZERO.sub(value);
-        }
-        if step.weight_decay != 0.0 { value.add(decay.mul(at_param)) } else { value }
-    };
-    let Some(buffer) = buffer.filter(|_| step.momentum != 0.0) else {
-        return walk([param, grad], &mut |[i, j]| {
-            // SAFETY: see above.
-            unsafe {
-                let old = p.offset(i).read().widen();
-                p.offset(i).write(T::narrow(old.add(rate.mul(gradient(old, g.offset(j).read())))));
-            }
-        });
-    };
-    let b = buffer.as_ptr::<T>();
-    walk([param, grad, buffer], &mut |[i, j, k]| {
-        // SAFETY: see above.
-        unsafe {
-            let old = p.offset(i).read().widen();
-            let value = gradient(old, g.offset(j).read());
-            let speed =
-                if step.first_step { value } else { momentum.mul(b.offset(k).read().widen()).add(share.mul(value)) };
-            b.offset(k).write(T::narrow(speed));
-            let direction = if step.nesterov { value.add(momentum.mul(speed)) } else { speed };
-            p.offset(i).write(T::narrow(old.add(rate.mul(direction))));
+    dispatch!(param.dtype(), "fused_sgd", half float, T => {
+        let constant = <T as Number>::Wide::from_f64;
+        let update = SgdUpdate {
+            gradient: Gradient::new(step.grad_scale, step.maximize, step.weight_decay),
+            rate: constant(-step.lr),
+            momentum: constant(step.momentum),
+            share: constant(1.0 - step.dampening),
+            nesterov: step.nesterov,
+            first_step: step.first_step,
+        };
+        match momentum.filter(|_| step.momentum != 0.0) {
+            None => apply::<T, 2>([param, grad], update),
+            Some(buffer) => apply::<T, 3>([param, grad, buffer], update),
         }
     })
+}
+
+#[derive(Clone, Copy)]
+struct AdamUpdate<W> {
+    gradient: Gradient<W>,
+    /// AdamW: what the parameter is multiplied by first.
+    shrink: Option<W>,
+    /// Weight of the gradient in the mean, and what is left of 1.
+    weight1: W,
+    rest1: W,
+    /// Is the mean nearer than the gradient? `torch.lerp` goes from the nearer end.
+    near: bool,
+    beta2: W,
+    weight2: W,
+    correction2: W,
+    eps: W,
+    step_size: W,
+}
+
+impl<W: Real> AdamUpdate<W> {
+    fn new(step: &Adam) -> AdamUpdate<W> {
+        let constant = W::from_f64;
+        let decay = if step.decoupled { 0.0 } else { step.weight_decay };
+        let weight1 = 1.0 - step.beta1;
+        AdamUpdate {
+            gradient: Gradient::new(step.grad_scale, step.maximize, decay),
+            shrink: (step.decoupled && step.weight_decay != 0.0).then(|| constant(1.0 - step.lr * step.weight_decay)),
+            weight1: constant(weight1),
+            rest1: W::ONE.sub(constant(weight1)),
+            near: weight1 < 0.5,
+            beta2: constant(step.beta2),
+            weight2: constant(1.0 - step.beta2),
+            correction2: constant((1.0 - step.beta2.powf(step.step)).sqrt()),
+            eps: constant(step.eps),
+            step_size: constant(-(step.lr / (1.0 - step.beta1.powf(step.step)))),
+        }
+    }
+
+    /// The new parameter, mean, square and maximum of the squares (of the square and `top`, if there is one).
+    #[inline(always)]
+    fn step<V: FloatVector<Scalar = W>>(self, param: V, grad: V, mean: V, square: V, top: Option<V>) -> [V; 4] {
+        let param = self.shrink.map_or(param, |shrink| param * V::splat(shrink));
+        let grad = self.gradient.of(param, grad);
+        let way = grad - mean;
+        let mean = if self.near { mean + V::splat(self.weight1) * way } else { grad - way * V::splat(self.rest1) };
+        let square = square * V::splat(self.beta2) + V::splat(self.weight2) * grad * grad;
+        let bound = top.map_or(square, |top| top.max(square));
+        let denominator = bound.sqrt() / V::splat(self.correction2) + V::splat(self.eps);
+        [param + V::splat(self.step_size) * mean / denominator, mean, square, bound]
+    }
+}
+
+impl<T: Float<Wide: Real>> Update<T, 4> for AdamUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, mean, square]: [T::Vector<S>; 4]) -> [T::Vector<S>; 4] {
+        let [param, mean, square, _] = self.step(param, grad, mean, square, None);
+        [param, grad, mean, square]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
+}
+
+impl<T: Float<Wide: Real>> Update<T, 5> for AdamUpdate<T::Wide> {
+    #[inline(always)]
+    fn update<S: Simd>(self, [param, grad, mean, square, top]: [T::Vector<S>; 5]) -> [T::Vector<S>; 5] {
+        let [param, mean, square, top] = self.step(param, grad, mean, square, Some(top));
+        [param, grad, mean, square, top]
+    }
+
+    #[inline(always)]
+    fn writes(self, nth: usize) -> bool {
+        nth != 1
+    }
 }
 
 /// One step of Adam or AdamW; `max_square` is the running maximum of the mean square (AMSGrad).
@@ -122,58 +317,12 @@ pub fn adam(
     step: &Adam,
 ) -> Result<()> {
     dispatch!(param.dtype(), "fused_adam", half float, T => {
+        let update = AdamUpdate::<<T as Number>::Wide>::new(step);
         match max_square {
-            // The maximum's place is not touched without AMSGrad; the square stands in for it.
-            None => adam_step::<T>([param, grad, mean, square, square], false, step),
-            Some(max_square) => adam_step::<T>([param, grad, mean, square, max_square], true, step),
+            None => apply::<T, 4>([param, grad, mean, square], update),
+            Some(top) => apply::<T, 5>([param, grad, mean, square, top], update),
         }
     })
-}
-
-fn adam_step<T: Number<Wide: Real>>(arrays: [&Array; 5], amsgrad: bool, step: &Adam) -> Result<()> {
-    let constant = T::Wide::from_f64;
-    let correction1 = 1.0 - step.beta1.powf(step.step);
-    let correction2 = constant((1.0 - step.beta2.powf(step.step)).sqrt());
-    let step_size = constant(-(step.lr / correction1));
-    let (weight1, beta2, weight2) = (1.0 - step.beta1, constant(step.beta2), constant(1.0 - step.beta2));
-    let (eps, decay) = (constant(step.eps), constant(step.weight_decay));
-    let shrink = constant(1.0 - step.lr * step.weight_decay);
-    let scale = constant(step.grad_scale);
-    let [p, g, m, v, top] = arrays.map(|array| array.as_ptr::<T>());
-    walk(arrays, &mut |[i, j, k, l, n]| {
-        // SAFETY: `walk` stays within the arrays, which `Array::new` vouches for.
-        unsafe {
-            let (mut value, mut gradient) = (p.offset(i).read().widen(), g.offset(j).read().widen());
-            if step.grad_scale != 1.0 {
-                gradient = gradient.div(scale);
-            }
-            if step.maximize {
-                gradient = T::Wide::ZERO.sub(gradient);
-            }
-            if step.weight_decay != 0.0 && step.decoupled {
-                value = value.mul(shrink);
-            } else if step.weight_decay != 0.0 {
-                gradient = gradient.add(decay.mul(value));
-            }
-            let mean = lerp(m.offset(k).read().widen(), gradient, constant(weight1), weight1 < 0.5);
-            m.offset(k).write(T::narrow(mean));
-            let square = v.offset(l).read().widen().mul(beta2).add(weight2.mul(gradient).mul(gradient));
-            v.offset(l).write(T::narrow(square));
-            let mut bound = square;
-            if amsgrad {
-                bound = crate::arithmetic::max_nan(top.offset(n).read().widen(), square);
-                top.offset(n).write(T::narrow(bound));
-            }
-            let denominator = bound.sqrt().div(correction2).add(eps);
-            p.offset(i).write(T::narrow(value.add(step_size.mul(mean).div(denominator))));
-        }
-    })
-}
-
-/// from + weight (to - from), from the nearer end, as `torch.lerp` rounds it.
-#[inline(always)]
-fn lerp<W: Wide>(from: W, to: W, weight: W, near: bool) -> W {
-    if near { from.add(weight.mul(to.sub(from))) } else { to.sub(to.sub(from).mul(W::ONE.sub(weight))) }
 }
 
 #[cfg(test)]

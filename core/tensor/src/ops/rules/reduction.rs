@@ -29,6 +29,11 @@ impl DimSet {
         self.0 >> dim & 1 == 1
     }
 
+    /// Are all of `ndim` dimensions in the set?
+    pub fn is_all(self, ndim: usize) -> bool {
+        self == DimSet(if ndim == 64 { u64::MAX } else { (1 << ndim) - 1 })
+    }
+
     /// What is left of `sizes`: reduced dimensions go, or become 1.
     pub fn reduce(self, sizes: &[i64], keepdim: bool) -> DimVec {
         let mut left = DimVec::new();
