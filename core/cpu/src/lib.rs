@@ -10,6 +10,7 @@
 #[macro_use]
 mod dispatch;
 mod array;
+pub mod math;
 mod number;
 mod room;
 pub mod simd;

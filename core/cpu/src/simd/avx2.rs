@@ -217,6 +217,7 @@ macro_rules! floats {
             type Int = $int;
             type Mask = $mask;
             const LANES: usize = $lanes;
+            const FUSED: bool = true;
 
             #[inline(always)]
             fn splat(value: $scalar) -> Self {

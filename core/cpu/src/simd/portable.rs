@@ -202,6 +202,7 @@ macro_rules! floats {
             type Int = Lanes<$int, N, S>;
             type Mask = LaneMask<N>;
             const LANES: usize = N;
+            const FUSED: bool = S::FMA;
 
             #[inline(always)]
             fn splat(value: $type) -> Self {

@@ -6,6 +6,7 @@
 //! ([`OneLane`](super::OneLane)) in any way gives the same bits. Between levels results may differ where `mul_add` rounds once or
 //! twice; where nothing else is said, they do not.
 
+use crate::math::Elementary;
 use rushlight_base::{bf16, f16};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
@@ -160,13 +161,15 @@ pub trait FloatVector:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     /// `f32` or `f64`.
-    type Scalar: Copy + PartialOrd + 'static;
+    type Scalar: Elementary;
     /// Integers of the same width and number.
     type Int: IntVector<Mask = Self::Mask>;
     /// Answers of comparisons.
     type Mask: Mask;
     /// The number of lanes.
     const LANES: usize;
+    /// Does `mul_add` round once?
+    const FUSED: bool;
 
     /// The same for all lanes.
     fn splat(value: Self::Scalar) -> Self;
@@ -279,7 +282,7 @@ pub trait FloatVector:
         }
     }
 
-    /// `self * factor + term`: rounded once where [`Simd::FMA`](super::Simd::FMA), else twice.
+    /// `self * factor + term`: rounded once where [`FUSED`](Self::FUSED), else twice.
     fn mul_add(self, factor: Self, term: Self) -> Self;
 
     /// The square root, correctly rounded.

@@ -1,0 +1,122 @@
+//! Exponentials: e^x = 2^n e^r with `n` whole and `|r| <= ln(2)/2`, and what is made of them.
+
+use super::coefficients::Coefficients;
+use super::{Huge, constant, polynomial};
+use crate::simd::{FloatVector, IntVector};
+
+/// `value`, or the nearer of the two bounds; NaN stays.
+#[inline(always)]
+fn clamp<V: FloatVector>(value: V, least: V::Scalar, most: V::Scalar) -> V {
+    constant::<V>(most).raw_min(constant::<V>(least).raw_max(value))
+}
+
+/// e^r of a reduced `r`.
+#[inline(always)]
+fn mantissa<V: FloatVector>(r: V) -> V {
+    V::from_f64(1.0) + polynomial(r, V::Scalar::EXP).mul_add(r * r, r)
+}
+
+/// `n` and `r` of `x`; the product with the upper part of ln(2) is exact.
+#[inline(always)]
+pub(super) fn reduce<V: FloatVector>(x: V) -> (V, V) {
+    let n = (x * constant(V::Scalar::LOG2_E)).round();
+    let r = (-n).mul_add(constant(V::Scalar::LN2_HIGH), x);
+    (n, (-n).mul_add(constant(V::Scalar::LN2_LOW), r))
+}
+
+/// 2^n for a whole `n` whose power is a normal number.
+#[inline(always)]
+pub(super) fn power_of_two<V: FloatVector>(n: V) -> V {
+    let bias = V::from_f64(1.0).bits();
+    V::from_bits(n.to_int().shl(V::Scalar::MANTISSA) + bias)
+}
+
+/// `n` and `m` with e^(high + low) = 2^n m, for a `low` much smaller than `high`.
+#[inline(always)]
+pub(super) fn exp_of_pair<V: FloatVector>(high: V, low: V) -> (V, V) {
+    let (n, r) = reduce(clamp(high, V::Scalar::EXP_LEAST, V::Scalar::EXP_MOST));
+    (n, mantissa(r + low))
+}
+
+/// e^x, within 1 ulp.
+#[inline(always)]
+pub fn exp<V: FloatVector>(x: V) -> V {
+    let (n, r) = reduce(clamp(x, V::Scalar::EXP_LEAST, V::Scalar::EXP_MOST));
+    mantissa(r).ldexp(n)
+}
+
+/// e^x where that is a normal number: less work than [`exp`].
+#[inline(always)]
+pub(super) fn exp_normal<V: FloatVector>(x: V) -> V {
+    let (n, r) = reduce(x);
+    mantissa(r) * power_of_two(n)
+}
+
+/// 2^x, within 1.5 ulp.
+#[inline(always)]
+pub fn exp2<V: FloatVector>(x: V) -> V {
+    let x = clamp(x, V::Scalar::EXP2_LEAST, V::Scalar::EXP2_MOST);
+    let n = x.round();
+    let r = x - n;
+    polynomial(r, V::Scalar::EXP2).mul_add(r, V::from_f64(1.0)).ldexp(n)
+}
+
+/// (e^x - 1)/4, or itself where `n` is zero: that mask comes second. In quarters nothing overflows too early.
+#[inline(always)]
+fn quarter_expm1<V: FloatVector>(x: V) -> (V, V, V::Mask) {
+    let (n, r) = reduce(x);
+    let p = polynomial(r, V::Scalar::EXPM1).mul_add(r * r, r);
+    let scale = power_of_two(n - V::from_f64(2.0));
+    (scale.mul_add(p, scale - V::from_f64(0.25)), p, n.eq(V::from_f64(0.0)))
+}
+
+/// e^x - 1, within 2 ulp.
+#[inline(always)]
+pub fn expm1<V: FloatVector>(x: V) -> V {
+    let (quarter, near, is_near) = quarter_expm1(clamp(x, V::Scalar::EXPM1_LEAST, V::Scalar::EXP_MOST));
+    // The sign: of zeros too.
+    V::select(is_near, near, quarter * V::from_f64(4.0)).copysign(x)
+}
+
+/// 1/(1 + e^-x), within 2.5 ulp; small results are as exact as others.
+#[inline(always)]
+pub fn sigmoid<V: FloatVector>(x: V) -> V {
+    let (one, power) = (V::from_f64(1.0), exp(-x.abs()));
+    V::select(x.lt(V::from_f64(0.0)), power, one) / (one + power)
+}
+
+/// The hyperbolic tangent, within 1.5 ulp.
+#[inline(always)]
+pub fn tanh<V: FloatVector>(x: V) -> V {
+    let size = constant::<V>(V::Scalar::TANH_MOST).raw_min(x.abs());
+    let square = size * size;
+    let near = polynomial(square, V::Scalar::TANH).mul_add(size * square, size);
+    // 1 - 2/(e^2x + 1).
+    let two = V::from_f64(2.0);
+    let far = V::from_f64(1.0) - two / (exp_normal(size + size) + V::from_f64(1.0));
+    V::select(constant::<V>(V::Scalar::TANH_NEAR).lt(size), far, near).copysign(x)
+}
+
+/// The hyperbolic sine, within 3 ulp.
+#[inline(always)]
+pub fn sinh<V: FloatVector>(x: V) -> V {
+    // With p = e^x - 1: (p + p/(p + 1))/2.
+    let most = constant::<V>(V::Scalar::EXP_MOST) + V::from_f64(0.6);
+    let (quarter, near, is_near) = quarter_expm1(most.raw_min(x.abs()));
+    let half = V::select(is_near, near * V::from_f64(0.5), quarter + quarter);
+    // The fraction approaches 1/2; the bound keeps it a number.
+    let bounded = V::from_f64(1e20).raw_min(half);
+    let far = half + bounded / (bounded + bounded + V::from_f64(1.0));
+    // So small that half of it may round.
+    let tiny = x.abs().lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
+    V::select(tiny, x, far.copysign(x))
+}
+
+/// The hyperbolic cosine, within 2 ulp.
+#[inline(always)]
+pub fn cosh<V: FloatVector>(x: V) -> V {
+    let most = constant::<V>(V::Scalar::EXP_MOST) + V::from_f64(0.6);
+    let (n, r) = reduce(most.raw_min(x.abs()));
+    let half = mantissa(r).ldexp(n - V::from_f64(1.0));
+    half + V::from_f64(0.25) / half
+}

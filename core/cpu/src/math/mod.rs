@@ -1,0 +1,87 @@
+//! Elementary functions over vectors: written once for `f32` and `f64` and every level of [`simd`](crate::simd).
+//!
+//! Lane-wise pure and without branches, but for the rare arguments of sin, cos and tan that are too large for the fast
+//! reduction. Infinities, NaN, signed zeros and subnormal numbers, also as results, come out as the C standard has them.
+//! Each function states its greatest error in units in the last place; the tests measure it at every level. A file per
+//! family; `coefficients.rs` is written by `tests/oracle/math_coefficients.py`, from where its numbers come.
+
+mod coefficients;
+mod erf;
+mod exp;
+mod log;
+mod pair;
+mod pow;
+mod trig;
+
+#[cfg(test)]
+mod tests;
+
+pub use erf::{erf, erfc};
+pub use exp::{cosh, exp, exp2, expm1, sigmoid, sinh, tanh};
+pub use log::{acosh, asinh, atanh, log, log1p, log2, log10};
+pub use pow::pow;
+pub use trig::{acos, asin, atan, cos, sin, tan};
+
+use crate::simd::FloatVector;
+
+/// `f32` and `f64`: the scalars that these functions exist for.
+pub trait Elementary: coefficients::Coefficients + Huge {}
+
+impl Elementary for f32 {}
+impl Elementary for f64 {}
+
+/// Arguments that are too large for the fast reduction by pi/2.
+pub trait Huge: Copy {
+    /// The number of bits that store the mantissa.
+    const MANTISSA: u32;
+
+    /// The last two bits of the quotient by pi/2, and the remainder as a sum of two; NaN for what is not finite.
+    fn huge_remainder(self) -> (Self, Self, Self);
+}
+
+macro_rules! huge {
+    ($($type:ident, $unsigned:ident, mantissa $mantissa:expr, bias $bias:expr;)*) => {$(
+        impl Huge for $type {
+            const MANTISSA: u32 = $mantissa;
+
+            fn huge_remainder(self) -> ($type, $type, $type) {
+                if !self.is_finite() {
+                    return ($type::NAN, $type::NAN, $type::NAN);
+                }
+                let bits = self.abs().to_bits() as u64;
+                let number = (bits & ((1 << $mantissa) - 1)) | 1 << $mantissa;
+                let exponent = (bits >> $mantissa) as i32 - $bias - $mantissa;
+                let (quotient, negative, size, shift) = trig::fixed_remainder(number, exponent);
+                let high = size as $type;
+                let low = (size as i128 - high as i128) as $type;
+                // 2^shift, in two steps: each of them is a normal number.
+                let power = |shift: i32| $type::from_bits((($bias + shift) as $unsigned) << $mantissa);
+                let (first, second) = (power(shift / 2), power(shift - shift / 2));
+                let sign: $type = if negative != self.is_sign_negative() { -1.0 } else { 1.0 };
+                let quotient = if self.is_sign_negative() { 4 - quotient } else { quotient };
+                (quotient as $type, sign * high * first * second, sign * low * first * second)
+            }
+        }
+    )*};
+}
+
+huge! {
+    f32, u32, mantissa 23, bias 127;
+    f64, u64, mantissa 52, bias 1023;
+}
+
+/// The same in all lanes.
+#[inline(always)]
+fn constant<V: FloatVector>(value: V::Scalar) -> V {
+    V::splat(value)
+}
+
+/// The polynomial of these coefficients, lowest first, by Horner's rule.
+#[inline(always)]
+fn polynomial<V: FloatVector>(x: V, coefficients: &'static [V::Scalar]) -> V {
+    let mut sum = V::splat(coefficients[coefficients.len() - 1]);
+    for &coefficient in coefficients[..coefficients.len() - 1].iter().rev() {
+        sum = sum.mul_add(x, V::splat(coefficient));
+    }
+    sum
+}

@@ -1,0 +1,64 @@
+//! Powers: e^(y log x), the logarithm as a sum of two numbers, so that large exponents do not magnify its error.
+
+use super::coefficients::Coefficients;
+use super::exp::exp_of_pair;
+use super::log::split;
+use super::pair::{fast_two_sum, two_product};
+use super::{constant, polynomial};
+use crate::simd::FloatVector;
+
+/// log(x) as a sum of two, for a finite `x > 0`.
+#[inline(always)]
+fn log_pair<V: FloatVector>(x: V) -> (V, V) {
+    let (k, f) = split(x);
+    // log(1 + f) = 2 atanh(s) with s = f/(2 + f): division by an inverse, and what is left over again.
+    let (divisor, divisor_low) = fast_two_sum(V::from_f64(2.0), f);
+    let inverse = V::from_f64(1.0) / divisor;
+    let s = f * inverse;
+    let (product, lost) = two_product(s, divisor);
+    let s_low = (((f - product) - lost) - s * divisor_low) * inverse;
+    let (square, square_low) = two_product(s, s);
+    let square_low = (s + s).mul_add(s_low, square_low);
+    // 2s + s^3 (2/3 + s^2 p(s^2)), in pairs but for p.
+    let (factor, factor_low) =
+        fast_two_sum(constant(V::Scalar::TWO_THIRDS), square * polynomial(square, V::Scalar::ATANH));
+    let factor_low = factor_low + constant(V::Scalar::TWO_THIRDS_REST);
+    let (cube, cube_low) = two_product(square, factor);
+    let cube_low = square.mul_add(factor_low, square_low.mul_add(factor, cube_low));
+    let (rest, rest_low) = two_product(s, cube);
+    let rest_low = s.mul_add(cube_low, s_low.mul_add(cube, rest_low));
+    let (near, near_low) = fast_two_sum(s + s, rest);
+    let near_low = near_low + (s_low + s_low + rest_low);
+    let (high, low) = fast_two_sum(k * constant(V::Scalar::LN2_HIGH), near);
+    let low = low + k.mul_add(constant(V::Scalar::LN2_LOW), near_low);
+    fast_two_sum(high, low)
+}
+
+/// `x` to the power `y`, within 2 ulp. As in C: 1 if `x` is 1 or `y` is 0, whatever the other is; NaN if `x` is
+/// negative and `y` not whole.
+#[inline(always)]
+pub fn pow<V: FloatVector>(x: V, y: V) -> V {
+    let (zero, one, infinity) = (V::from_f64(0.0), V::from_f64(1.0), V::from_f64(f64::INFINITY));
+    let size = x.abs();
+    let (log, log_low) = log_pair(size);
+    let (product, lost) = two_product(y, log);
+    let low = y.mul_add(log_low, lost);
+    // Beyond, the product may be infinite and the rest not a number.
+    let inside = product.abs().lt(V::from_f64(1.5) * constant(V::Scalar::EXP_MOST));
+    let (n, mantissa) = exp_of_pair(product, V::select(inside, low, zero));
+    let result = mantissa.ldexp(n);
+    // Zero and infinity to a power are zero or infinite, and so is a power of y's sign.
+    let limit = size.eq(zero) | size.eq(infinity);
+    let grows = size.eq(zero) ^ zero.lt(y);
+    let result = V::select(limit, V::select(grows, infinity, zero), result);
+    let result = V::select(size.eq(one), one, result);
+    // The sign of a negative number stays in odd powers.
+    let half = y * V::from_f64(0.5);
+    let whole = y.eq(y.floor());
+    let odd = whole & half.ne(half.floor());
+    let result = V::select(odd, result.copysign(x), result);
+    let undefined = x.lt(zero) & !whole & size.lt(infinity);
+    let result = V::select(undefined, V::from_f64(f64::NAN), result);
+    let result = V::select(x.is_nan() | y.is_nan(), x + y, result);
+    V::select(x.eq(one) | y.eq(zero), one, result)
+}
