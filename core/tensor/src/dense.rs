@@ -132,16 +132,27 @@ pub struct Dense {
     pub device: Device,
     /// Is this a number in a tensor's clothes (see `KeySet::WRAPPED`)?
     pub wrapped: bool,
-    /// Is the geometry row-major without gaps? Known from the start, because every call asks.
+    // What every call asks, known from the start: a body never changes.
+    /// Is the geometry row-major without gaps?
     contiguous: bool,
+    /// Number of elements.
+    elements: i64,
+    /// Address of the first element.
+    at: *mut u8,
 }
+
+// SAFETY: the address lies in the storage, and is no more than the storage hands out itself to any thread.
+unsafe impl Send for Dense {}
+// SAFETY: as above.
+unsafe impl Sync for Dense {}
 
 impl Dense {
     /// A dense tensor: `storage` seen through `geometry`, which must stay within it.
     #[inline]
     pub fn new(storage: Storage, geometry: Geometry, dtype: DType, device: Device) -> Dense {
-        let contiguous = geometry.is_contiguous();
-        Dense { storage, geometry, dtype, device, wrapped: false, contiguous }
+        let (contiguous, elements) = (geometry.is_contiguous(), geometry.numel());
+        let at = storage.data().wrapping_offset(geometry.offset as isize * dtype.size() as isize);
+        Dense { storage, geometry, dtype, device, wrapped: false, contiguous, elements, at }
     }
 
     /// Extent of each dimension.
@@ -165,7 +176,7 @@ impl Dense {
     /// Number of elements.
     #[inline]
     pub fn numel(&self) -> i64 {
-        self.geometry.numel()
+        self.elements
     }
 
     /// Row-major without gaps?
@@ -183,7 +194,7 @@ impl Dense {
     /// Address of the first element. Null on the meta device.
     #[inline]
     pub fn ptr(&self) -> *mut u8 {
-        self.storage.data().wrapping_offset(self.geometry.offset as isize * self.dtype.size() as isize)
+        self.at
     }
 
     /// The same bytes seen through another geometry. A view of a number is a tensor like others.
@@ -291,11 +302,11 @@ impl Spec {
     /// How many bytes the elements take.
     #[inline(always)]
     pub(crate) fn bytes(&self) -> Result<usize> {
-        let elements = match &self.strides {
+        let reached = match &self.strides {
             None => numel(&self.sizes)?,
             Some(strides) => reach(&self.sizes, strides)?,
         };
-        (elements as usize).checked_mul(self.dtype.size()).ok_or_else(|| too_large(&self.sizes))
+        (reached as usize).checked_mul(self.dtype.size()).ok_or_else(|| too_large(&self.sizes))
     }
 
     pub(crate) fn storage(&self, bytes: usize) -> Result<Storage> {
@@ -310,14 +321,12 @@ impl Spec {
     #[inline(always)]
     pub(crate) fn over(self, storage: Storage) -> Dense {
         let Spec { sizes, strides, dtype, device } = self;
-        match strides {
-            None => {
-                let strides = contiguous_strides(&sizes);
-                let geometry = Geometry { sizes, strides, offset: 0 };
-                Dense { storage, geometry, dtype, device, wrapped: false, contiguous: true }
-            }
-            Some(strides) => Dense::new(storage, Geometry { sizes, strides: *strides, offset: 0 }, dtype, device),
+        if let Some(strides) = strides {
+            return Dense::new(storage, Geometry { sizes, strides: *strides, offset: 0 }, dtype, device);
         }
+        let geometry = Geometry { strides: contiguous_strides(&sizes), sizes, offset: 0 };
+        let (elements, at) = (geometry.numel(), storage.data());
+        Dense { storage, geometry, dtype, device, wrapped: false, contiguous: true, elements, at }
     }
 
     /// May this result be stored as `dtype`?

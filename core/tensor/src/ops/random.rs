@@ -17,9 +17,7 @@ fn parts(dense: &Dense) -> Dense {
     let mut strides: DimVec = dense.strides().iter().map(|stride| stride * 2).collect();
     strides.push(1);
     let geometry = Geometry { sizes, strides, offset: dense.geometry.offset * 2 };
-    let mut parts = dense.with_geometry(geometry);
-    parts.dtype = dense.dtype.to_real();
-    parts
+    Dense::new(dense.storage.clone(), geometry, dense.dtype.to_real(), dense.device)
 }
 
 fn check_floating(name: &str, dense: &Dense) -> Result<()> {
