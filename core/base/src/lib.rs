@@ -4,14 +4,17 @@
 //! process state hangs off. This crate knows nothing of tensors, operators or autograd (see
 //! `rushlight-tensor`), and nothing of C (see `capi`).
 
+mod cores;
 mod device;
 mod dtype;
 mod error;
+mod fork;
 pub mod handles;
 mod hooks;
 pub mod memory;
 mod parallel;
 pub mod plan;
+mod pool;
 pub mod random;
 pub mod reduction;
 pub mod runtime;

@@ -1,16 +1,20 @@
 //! Loops whose iterations may run on several threads: the way there, whoever provides the threads.
 //!
-//! [`parallel_for`] runs the shares of a loop on the embedder's threads if there is a hook, else here;
+//! [`parallel_for`] runs the shares of a loop on the embedder's threads if there is a hook, else on those of `pool.rs`;
 //! [`parallel_chunks`] cuts a range into shares first. Kernels call these two and nothing else. The shares are fixed by the
 //! shape of the work, never by the number of threads: a kernel that combines partial results in the order of the shares
 //! gives results that are equal to the bit however many threads there are.
 
 use crate::hooks::Slot;
 use crate::runtime::{check_cancelled, is_cancelled, num_threads};
-use crate::{Result, ensure};
+use crate::{Result, bail, ensure, pool};
+use std::any::Any;
 use std::ffi::c_void;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 static PARALLEL_FOR: Slot<ParallelForHook> = Slot::new();
 
@@ -31,26 +35,18 @@ unsafe impl Send for ParallelForHook {}
 // SAFETY: as above.
 unsafe impl Sync for ParallelForHook {}
 
-/// Run loops on the embedder's threads (`None`: on the calling thread).
+/// Run loops on the embedder's threads (`None`: on our own).
 pub fn set_parallel_for(hook: Option<ParallelForHook>) {
     PARALLEL_FOR.set(hook);
 }
 
-/// Run `body(share)` for each share in `0..shares`.
+/// Run `body(share)` for each share in `0..shares`, in any order and on any threads. Returns when all have ended.
 ///
 /// Shares are fixed by the shape of the work, never by the number of threads, so results are equal to the
-/// bit however many run at once. The cancel flag is checked between shares.
+/// bit however many run at once. Several shares for each thread, of some microseconds at least, keep threads busy that come
+/// late. The cancel flag is checked between shares. A share that panics makes the loop the error `Internal`.
 pub fn parallel_for(shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    match PARALLEL_FOR.get().filter(|_| shares > 1 && num_threads() > 1) {
-        None => {
-            for share in 0..shares {
-                check_cancelled()?;
-                body(share);
-            }
-            Ok(())
-        }
-        Some(hook) => run_hooked(hook, shares, body),
-    }
+    run(shares, false, body)
 }
 
 /// Cut `0..len` into chunks of [`chunk_length`] and run `body(chunk)` for each, in any order and on any threads.
@@ -67,7 +63,7 @@ pub fn parallel_chunks(len: usize, grain: usize, body: &(dyn Fn(Range<usize>) + 
         return Ok(());
     }
     let length = chunk_length(len, grain);
-    parallel_for(len.div_ceil(length), &|chunk| {
+    run(len.div_ceil(length), true, &|chunk| {
         let start = chunk * length;
         body(start..len.min(start + length));
     })
@@ -82,29 +78,100 @@ pub fn chunk_length(len: usize, grain: usize) -> usize {
     if even < 1024 { even } else { even.next_multiple_of(64).min(grain) }
 }
 
-fn run_hooked(hook: &ParallelForHook, shares: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    struct Job<'a> {
-        body: &'a (dyn Fn(usize) + Sync),
-        panicked: AtomicBool,
-    }
-    unsafe extern "C" fn run_share(job: *mut c_void, share: i64) {
-        // SAFETY: `job` is the Job below, alive until `run` returns; it is only shared.
-        let job = unsafe { &*job.cast::<Job<'_>>() };
-        let call = || (job.body)(share as usize);
-        if !is_cancelled() && std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err() {
-            job.panicked.store(true, Ordering::Relaxed);
-        }
-    }
-    let mut job = Job { body, panicked: AtomicBool::new(false) };
-    // SAFETY: the hook was installed for this call; the job outlives it.
-    let status = unsafe { (hook.run)(hook.context, shares as i64, run_share, (&raw mut job).cast()) };
-    ensure!(!job.panicked.load(Ordering::Relaxed), Internal, "a share of a parallel loop panicked");
-    ensure!(status == 0, Callback, "the parallel-for callback returned {status}");
-    check_cancelled()
+/// A loop under way.
+pub(crate) struct Job<'a> {
+    body: &'a (dyn Fn(usize) + Sync),
+    /// Why shares are left out from now on: one of the constants below.
+    end: AtomicU8,
+    /// What the share said that panicked.
+    panic: Mutex<String>,
 }
 
-/// Forget the hook.
+const NONE: u8 = 0;
+const CANCELLED: u8 = 1;
+const PANICKED: u8 = 2;
+
+impl Job<'_> {
+    fn is_over(&self) -> bool {
+        self.end.load(Ordering::Relaxed) != NONE
+    }
+
+    /// Run a share, unless the loop was given up. Never panics.
+    #[inline]
+    pub(crate) fn run(&self, share: usize) {
+        if self.is_over() {
+            return;
+        }
+        if is_cancelled() {
+            self.end.store(CANCELLED, Ordering::Relaxed);
+        } else if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.body)(share))) {
+            self.panicked(payload);
+        }
+    }
+
+    #[cold]
+    fn panicked(&self, payload: Box<dyn Any + Send>) {
+        let text = match payload.downcast::<String>().map_err(|payload| payload.downcast::<&'static str>()) {
+            Ok(text) => *text,
+            Err(Ok(text)) => (*text).to_owned(),
+            Err(Err(payload)) => {
+                // Dropping it could panic again.
+                std::mem::forget(payload);
+                "not a text".to_owned()
+            }
+        };
+        *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        self.end.store(PANICKED, Ordering::Relaxed);
+    }
+
+    fn result(self) -> Result<()> {
+        match self.end.into_inner() {
+            NONE => Ok(()),
+            CANCELLED => bail!(Cancelled, "the operation was cancelled"),
+            _ => {
+                let text = self.panic.into_inner().unwrap_or_else(PoisonError::into_inner);
+                bail!(Internal, "a share of a parallel loop panicked: {text}")
+            }
+        }
+    }
+}
+
+/// `short`: a share costs a few microseconds.
+fn run(shares: usize, short: bool, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    let job = Job { body, end: AtomicU8::new(NONE), panic: Mutex::new(String::new()) };
+    let threads = if shares > 1 { num_threads() } else { 1 };
+    if threads > 1 {
+        if let Some(hook) = PARALLEL_FOR.get() {
+            return run_hooked(hook, shares, job);
+        }
+        if pool::run(&job, shares, threads, short) {
+            return job.result();
+        }
+    }
+    for share in 0..shares {
+        job.run(share);
+        if job.is_over() {
+            break;
+        }
+    }
+    job.result()
+}
+
+fn run_hooked(hook: &ParallelForHook, shares: usize, job: Job<'_>) -> Result<()> {
+    unsafe extern "C" fn run_share(job: *mut c_void, share: i64) {
+        // SAFETY: `job` is the one below, alive until `run` returns; it is only shared.
+        unsafe { &*job.cast::<Job<'_>>() }.run(share as usize);
+    }
+    // SAFETY: the hook was installed for this call; the job outlives it.
+    let status = unsafe { (hook.run)(hook.context, shares as i64, run_share, ptr::from_ref(&job).cast_mut().cast()) };
+    job.result()?;
+    ensure!(status == 0, Callback, "the parallel-for callback returned {status}");
+    Ok(())
+}
+
+/// End the threads, forget the hook.
 pub(crate) fn shutdown() {
+    pool::shutdown();
     PARALLEL_FOR.clear();
 }
 
