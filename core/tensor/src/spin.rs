@@ -48,6 +48,12 @@ impl<T> SpinLock<T> {
     }
 }
 
+impl<T: Default> Default for SpinLock<T> {
+    fn default() -> SpinLock<T> {
+        SpinLock::new(T::default())
+    }
+}
+
 /// Access to the value until it is dropped.
 pub(crate) struct SpinGuard<'a, T> {
     lock: &'a SpinLock<T>,

@@ -7,7 +7,7 @@ use crate::keys::KeySet;
 use crate::spin::SpinLock;
 use crate::tensor::Tensor;
 use rushlight_base::{Result, bail, ensure, format_sizes, smallvec};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Sees a gradient on its way, and may put another one in its place.
@@ -53,16 +53,11 @@ impl Drop for History {
 /// The rest of the autograd metadata of a tensor: made for leaves that a graph has met, tracked views, and hooks.
 #[derive(Default)]
 pub struct AutogradMeta {
-    state: Mutex<State>,
+    /// The node at which gradients of this leaf end, once a graph has asked for it.
+    accumulator: SpinLock<Option<Arc<Node>>>,
+    retains_grad: AtomicBool,
     landing: OnceLock<Arc<Landing>>,
     view: OnceLock<ViewInfo>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The node at which gradients of this leaf end, once a graph has asked for it.
-    accumulator: Option<Arc<Node>>,
-    retains_grad: bool,
 }
 
 /// Where a gradient adds up. The tensor shares it with its accumulator node, so that neither has to own the other:
@@ -113,17 +108,13 @@ impl AutogradMeta {
         self.view.get()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn landing(&self) -> &Arc<Landing> {
         self.landing.get_or_init(Arc::default)
     }
 
     /// The tensor has another shape, dtype or device now: the next graph needs a new accumulator.
     pub(crate) fn forget_accumulator(&self) {
-        let before = self.state().accumulator.take();
+        let before = self.accumulator.lock().take();
         drop(before);
     }
 }
@@ -259,12 +250,14 @@ impl Tensor {
 
     fn accumulator(&self) -> Arc<Node> {
         let meta = self.autograd_meta_or_new();
-        let mut state = meta.state();
-        let make = || {
-            let body = Accumulate::new(meta.landing().clone());
-            Node::with_sequence(body, Edges::new(), smallvec![TensorMeta::of(self)], super::node::LEAF_SEQUENCE)
-        };
-        state.accumulator.get_or_insert_with(make).clone()
+        if let Some(node) = &*meta.accumulator.lock() {
+            return node.clone();
+        }
+        // Made without the lock; of several threads that do, the first one's stays.
+        let body = Accumulate::new(meta.landing().clone());
+        let fresh =
+            Node::with_sequence(body, Edges::new(), smallvec![TensorMeta::of(self)], super::node::LEAF_SEQUENCE);
+        meta.accumulator.lock().get_or_insert(fresh).clone()
     }
 
     /// Is this a view whose base is known to autograd?
@@ -282,7 +275,7 @@ impl Tensor {
         ensure!(self.requires_grad(), Runtime, "can't retain_grad on Tensor that has requires_grad=False");
         let Some(edge) = self.grad_edge() else { return Ok(()) };
         let meta = self.autograd_meta_or_new();
-        if std::mem::replace(&mut meta.state().retains_grad, true) {
+        if meta.retains_grad.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
         // Weak: the node must not keep the tensor alive that keeps the node alive.
@@ -299,7 +292,7 @@ impl Tensor {
 
     /// Does backward keep the gradient of this tensor although it is no leaf?
     pub fn retains_grad(&self) -> bool {
-        !self.is_leaf() && self.autograd_meta().is_some_and(|meta| meta.state().retains_grad)
+        !self.is_leaf() && self.autograd_meta().is_some_and(|meta| meta.retains_grad.load(Ordering::Acquire))
     }
 
     /// Call `hook` with the gradient of this tensor during backward. What it returns takes its place.

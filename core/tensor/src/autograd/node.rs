@@ -335,7 +335,15 @@ thread_local! {
 }
 
 /// Give up a reference to a node: at once where that cannot recurse, else after the drop that is under way.
+#[inline]
 pub(super) fn drop_later(node: Arc<Node>) {
+    // Nothing hangs on the node of a leaf.
+    if !node.next.0.is_empty() {
+        drop_in_turn(node);
+    }
+}
+
+fn drop_in_turn(node: Arc<Node>) {
     let list = DROPPING.get();
     if !list.is_null() {
         // SAFETY: a non-null pointer is the list of a frame further up this thread's stack (below), which is not
