@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kBlock = 2e6;          // ns
-constexpr double kLongest = 300e6;      // ns for all blocks of a case: slow cases get fewer of them
+constexpr double kLongest = 150e6;      // ns for all blocks of a case: slow cases get fewer of them
 constexpr double kBriefBytes = 3e5, kBriefOperations = 5e6;
 constexpr int kBlocks = 5;
 
