@@ -1,7 +1,7 @@
 //! The figures of a report and its tables. A table is Markdown both in the terminal and in bench/RESULTS.md.
 
 use crate::bars::{self, Bar, bars};
-use crate::record::{Case, Contender, Limits, Measured, Record, Setting};
+use crate::record::{Case, Contender, Copy, Limits, Measured, Record, Setting};
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -33,8 +33,7 @@ struct Mean {
 }
 
 pub struct Report<'a> {
-    settings: Vec<&'a Setting>,
-    limits: &'a [Limits],
+    records: &'a [Record],
     rows: Vec<Row<'a>>,
     means: Vec<Mean>,
 }
@@ -55,12 +54,7 @@ impl<'a> Report<'a> {
             rows[at].verdicts = judge(&rows[at], &rows);
         }
         let means = means(&rows);
-        Report {
-            settings: records.iter().map(|record| &record.setting).collect(),
-            limits: records.last().map_or(&[], |record| &record.limits),
-            rows,
-            means,
-        }
+        Report { records, rows, means }
     }
 
     /// Every figure, then the summary.
@@ -103,44 +97,57 @@ impl<'a> Report<'a> {
             .map(|(mean, _)| *mean <= bars::MEAN_RATIO)
     }
 
+    /// The machine, and for each run when and of what it was and what the machine could do then.
     fn setting(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn Fn(&Setting) -> String| {
-            let mut values: Vec<String> = self.settings.iter().map(|setting| value(setting)).collect();
-            values.dedup();
+            let values = distinct(self.records.iter().map(|record| value(&record.setting)));
             let _ = writeln!(out, "- {name}: {}", values.join("; "));
         };
-        line("date", &|setting| setting.date.clone());
-        line("commit", &|setting| setting.commit.clone());
         line("machine", &|setting| format!("{}, {} cores, {}", setting.cpu, setting.cores, setting.system));
         line("versions", &|setting| {
             let libtorch = setting.libtorch.as_deref().unwrap_or("not there");
             format!("Rushlight {}, libtorch {libtorch}, g++ {}", setting.rushlight, setting.compiler)
         });
-        line("rounds", &|setting| setting.rounds.to_string());
-        line("load average before the start", &|setting| format!("{:.2}", setting.load));
-        line("processors that other programs kept busy during the run, on average", &|setting| {
-            format!("{:.2}", setting.others)
-        });
-        for limits in self.limits {
-            let copies: Vec<String> =
-                limits.copies.iter().map(|copy| format!("{:.0} ({})", copy.rate / 1e9, bytes(copy.bytes))).collect();
-            let _ = writeln!(
-                out,
-                "- peaks, threads {}: {:.0} GFLOP/s in f32, {:.0} in f64; copies in GB/s (bytes read and written): {}",
-                limits.threads,
-                limits.fma_f32 / 1e9,
-                limits.fma_f64 / 1e9,
-                copies.join(", ")
-            );
+        let header = [
+            "run",
+            "date",
+            "commit",
+            "rounds",
+            "load before",
+            "processors busy with others",
+            "GFLOP/s of 1 core, f32 (f64)",
+            "of 2",
+            "copies with 1 core, GB/s (of bytes read and written)",
+            "with 2",
+        ];
+        let mut table = table(header.map(String::from).to_vec());
+        for Record { setting, limits, cases } in self.records {
+            let limits_of = |threads| limits.iter().find(|limits| limits.threads == threads);
+            let peak = |limits: &Limits| format!("{:.0} ({:.0})", limits.fma_f32 / 1e9, limits.fma_f64 / 1e9);
+            let copies = |limits: &Limits| {
+                let copy = |copy: &Copy| format!("{:.0} ({})", copy.rate / 1e9, bytes(copy.bytes));
+                limits.copies.iter().map(copy).collect::<Vec<_>>().join(", ")
+            };
+            let mut cells = vec![
+                distinct(cases.iter().map(|measured| measured.case.group.clone())).join(", "),
+                setting.date.clone(),
+                setting.commit.clone(),
+                setting.rounds.to_string(),
+                format!("{:.2}", setting.load),
+                format!("{:.2}", setting.others),
+            ];
+            cells.extend(THREADS.map(|threads| limits_of(threads).map_or("-".into(), peak)));
+            cells.extend(THREADS.map(|threads| limits_of(threads).map_or("-".into(), copies)));
+            table.add_row(cells);
         }
+        let _ = writeln!(out, "\n{table}");
         out
     }
 
     /// A table per group.
     fn tables(&self, heading: &str) -> String {
-        let mut groups: Vec<&str> = self.rows.iter().map(|row| row.measured.case.group.as_str()).collect();
-        groups.dedup();
+        let groups = distinct(self.rows.iter().map(|row| row.measured.case.group.clone()));
         let mut out = String::new();
         for group in groups {
             let mut header = vec!["case".to_string(), "size".to_string()];
@@ -371,13 +378,6 @@ fn means(rows: &[Row]) -> Vec<Mean> {
             keys.push((key, Some(size.clone())));
         }
     }
-    let mut seen = Vec::new();
-    keys.retain(|key| {
-        !seen.contains(key) && {
-            seen.push(key.clone());
-            true
-        }
-    });
     let mean = |group: &str, size: &Option<String>, threads| {
         let of_group = |case: &Case| case.group == group || format!("{} {}", case.group, case.name) == group;
         let of_size = |case: &Case| size.as_ref().is_none_or(|size| *size == case.size);
@@ -386,9 +386,21 @@ fn means(rows: &[Row]) -> Vec<Mean> {
         let count = logarithms.len();
         (count > 0).then(|| ((logarithms.iter().sum::<f64>() / count as f64).exp(), count))
     };
-    keys.into_iter()
+    distinct(keys.into_iter())
+        .into_iter()
         .map(|(group, size)| Mean { means: THREADS.map(|threads| mean(&group, &size, threads)), group, size })
         .collect()
+}
+
+/// Each value once, where it first was.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    values.for_each(|value| {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    });
+    distinct
 }
 
 fn verdict(met: bool) -> &'static str {
@@ -428,7 +440,7 @@ fn bytes(count: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Copy, Figure};
+    use crate::record::Figure;
 
     /// A case with times (in ns) of Rushlight and libtorch at one and two threads.
     fn measured(name: &str, size: &str, ours: [f64; 2], theirs: [f64; 2]) -> Measured {
