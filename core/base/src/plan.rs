@@ -126,6 +126,11 @@ impl<const N: usize> Plan<N> {
         reach
     }
 
+    /// Do two operands step alike in every dimension?
+    pub fn are_alike(&self, operand: usize, other: usize) -> bool {
+        self.steps.iter().all(|steps| steps[operand] == steps[other])
+    }
+
     /// Calls `row` with the offset of each operand (in elements) at the start of every row, in order.
     pub fn rows(&self, row: &mut dyn FnMut([isize; N])) {
         if self.sizes.contains(&0) {
@@ -208,7 +213,8 @@ impl<'p, const N: usize> Tiles<'p, N> {
             let side = 1usize << room.ilog2().div_ceil(2);
             let rows = extent(across).min(room / side.min(inner));
             (across, [evenly(inner, (room / rows).min(side.max(room / extent(across)))), evenly(extent(across), rows)])
-        } else if plan.rank() > 1 && inner < SHORT {
+        } else if plan.rank() > 1 && (inner < SHORT || inner * 2 <= room && plan.steps[1][0] == inner as isize) {
+            // Short rows, or some that the output has one after the other: a broadcast operand fits them all.
             (1, [inner, evenly(extent(1), (room / inner).max(1))])
         } else {
             (0, [evenly(inner, row_room), 1])

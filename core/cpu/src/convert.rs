@@ -6,7 +6,7 @@
 
 use crate::number::{Flag, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 use crate::pointwise::{Cast, LIGHT, Loop};
-use crate::simd::{self, Kernel, Simd};
+use crate::simd::{self, Float, FloatVector, Kernel, Simd};
 use rushlight_base::{Complex32, Complex64, Complex128, DType, Element, Result, bf16, f16};
 
 /// out = a, converted to the dtype of out.
@@ -25,7 +25,51 @@ pub(crate) fn caster(from: DType, to: DType) -> Result<Cast> {
     fn to_any<A: Source>(to: DType) -> Result<Cast> {
         dispatch!(to, "copy_", integer unsigned half float complex chalf bool, R => Ok(cast_all::<A, R> as Cast))
     }
+    match (from, to) {
+        (DType::F16, DType::F32) => return Ok(widen_f16),
+        (DType::BF16, DType::F32) => return Ok(widen_bf16),
+        (DType::F32, DType::F16) => return Ok(narrow_f16),
+        (DType::F32, DType::BF16) => return Ok(narrow_bf16),
+        _ => {}
+    }
     dispatch!(from, "copy_", integer unsigned half float complex chalf bool, A => to_any::<A>(to))
+}
+
+// Between halves and floats there are instructions that the compiler would not use. Every loop over halves takes
+// this way twice.
+macro_rules! half_casts {
+    ($($name:ident: $from:ident to $to:ident;)*) => {$(
+        /// # Safety
+        /// As for `cast_all`.
+        unsafe fn $name(from: *const u8, to: *mut u8, len: usize) {
+            struct Convert(*const $from, *mut $to, usize);
+            impl Kernel for Convert {
+                type Output = ();
+                #[inline(always)]
+                fn run<S: Simd>(self, _: S) {
+                    let (Convert(from, to, len), lanes) = (self, <S::F32 as FloatVector>::LANES);
+                    let whole = len - len % lanes;
+                    for at in (0..whole).step_by(lanes) {
+                        // SAFETY: the promise made to `cast_all`.
+                        unsafe { <$to as Float>::store::<S>(<$from as Float>::load::<S>(from.add(at)), to.add(at)) }
+                    }
+                    // SAFETY: as above.
+                    unsafe {
+                        let rest = <$from as Float>::load_partial::<S>(from.add(whole), len - whole);
+                        <$to as Float>::store_partial::<S>(rest, to.add(whole), len - whole);
+                    }
+                }
+            }
+            simd::run(Convert(from.cast(), to.cast(), len));
+        }
+    )*};
+}
+
+half_casts! {
+    widen_f16: f16 to f32;
+    widen_bf16: bf16 to f32;
+    narrow_f16: f32 to f16;
+    narrow_bf16: f32 to bf16;
 }
 
 /// # Safety

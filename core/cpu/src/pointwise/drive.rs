@@ -36,11 +36,16 @@ struct Operand {
     width: usize,
     /// From the dtype in memory to the one that is computed in, by way of the common one; the output's leads back.
     casts: [Option<Cast>; 2],
-    /// Is the output in the memory of this input?
+    /// Is the output in the memory of this input, and not simply the same?
     shared: bool,
 }
 
 impl Operand {
+    /// Is this output the memory of `input` as it is?
+    fn is_place_of(&self, input: &Operand) -> bool {
+        self.at == input.at && self.size == input.size && self.casts[0].is_none() && input.casts[0].is_none()
+    }
+
     fn must_be_staged(&self) -> bool {
         self.casts[0].is_some() || self.shared
     }
@@ -90,6 +95,10 @@ pub(super) fn drive<const N: usize>(
         };
         let (size, width) = (walk.dtypes[index].size(), compute[index].size());
         *operand = Operand { at: walk.at[index], size, width, casts, shared: shared >> index & 1 == 1 };
+    }
+    // Kernels can read the first input where they write the output (`flat.rs`).
+    if N > 1 && operands[0].is_place_of(&operands[1]) && plan.are_alike(0, 1) {
+        operands[1].shared = false;
     }
     let staged = operands.iter().any(Operand::must_be_staged) || steps.iter().any(|&step| step != 1);
     if plan.rank() == 1 && !staged {

@@ -1,31 +1,45 @@
 //! The loops over contiguous memory, compiled for every instruction set.
 //!
-//! The compiler makes vector code of them where the output is apart from the inputs, which `drive.rs` sees to. It
-//! does not reorder or fuse floating-point operations, so the rest of a loop after its last whole vector gives the
-//! same bits.
+//! The compiler makes vector code of them where the output is apart from the inputs, which `drive.rs` sees to, or is
+//! the first of them: an operator in place. It does not reorder or fuse floating-point operations, so the rest of a
+//! loop after its last whole vector gives the same bits.
 
 use crate::simd::{Kernel, Simd};
 
 macro_rules! flat_loops {
-    ($($(#[$meta:meta])* $name:ident($($T:ident $at:ident),+);)*) => {$(
+    ($($(#[$meta:meta])* $name:ident($A:ident $a:ident $(, $T:ident $at:ident)*);)*) => {$(
         $(#[$meta])*
-        pub(super) struct $name<R, $($T,)+ F> {
+        pub(super) struct $name<R, $A, $($T,)* F> {
             pub(super) out: *mut R,
-            $(pub(super) $at: *const $T,)+
+            pub(super) $a: *const $A,
+            $(pub(super) $at: *const $T,)*
             pub(super) len: usize,
             pub(super) f: F,
         }
 
-        impl<R: Copy, $($T: Copy,)+ F: Fn($($T),+) -> R + Copy> Kernel for $name<R, $($T,)+ F> {
+        impl<R: Copy, $A: Copy, $($T: Copy,)* F: Fn($A, $($T),*) -> R + Copy> Kernel for $name<R, $A, $($T,)* F> {
             type Output = ();
 
             #[inline(always)]
             fn run<S: Simd>(self, _: S) {
-                let $name { out, $($at,)+ len, f } = self;
+                let $name { out, $a, $($at,)* len, f } = self;
+                if size_of::<R>() == size_of::<$A>() && out.cast_const().cast() == $a {
+                    for i in 0..len {
+                        // SAFETY: as below. One pointer tells the compiler that an element is read where it is written.
+                        unsafe {
+                            let $a = out.add(i).cast::<$A>().read_unaligned();
+                            out.add(i).write_unaligned(f($a, $($at.add(i).read_unaligned()),*));
+                        }
+                    }
+                    return;
+                }
                 for i in 0..len {
                     // SAFETY: `Loop::run` hands out pointers to `len` elements of the types it was asked for. They
                     // are aligned for their dtypes, of which a bit pattern may be less aligned.
-                    unsafe { out.add(i).write_unaligned(f($($at.add(i).read_unaligned()),+)) }
+                    unsafe {
+                        let $a = $a.add(i).read_unaligned();
+                        out.add(i).write_unaligned(f($a, $($at.add(i).read_unaligned()),*));
+                    }
                 }
             }
         }

@@ -9,6 +9,7 @@
 
 mod drive;
 mod flat;
+mod function;
 mod stage;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use crate::number::Number;
 use crate::simd;
 pub(crate) use drive::Cast;
 use flat::{Map1, Map2, Map3};
+pub(crate) use function::{Function1, functions};
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, DimVec, Element, Result, same_sizes};
 use std::marker::PhantomData;
@@ -150,12 +152,18 @@ impl<'a, const N: usize> Loop<'a, N> {
         drive::drive(self, compute, grain, &kernel)
     }
 
-    /// Is no input of a flat walk over these dtypes in the memory of the output?
+    /// Is no input of a flat walk over these dtypes in the memory of the output, unless the first is the output?
     #[inline(always)]
     fn is_apart(&self, dtypes: [DType; N]) -> bool {
         let bytes = |operand: usize| self.len * dtypes[operand].size();
         let start = |operand: usize| self.at[operand] as usize;
-        (1..N).all(|input| start(0) + bytes(0) <= start(input) || start(input) + bytes(input) <= start(0))
+        let mut apart = true;
+        // A loop, not an iterator's `all`, which is not inlined here.
+        for input in 1..N {
+            let same = input == 1 && start(0) == start(1) && dtypes[0].size() == dtypes[1].size();
+            apart &= same || start(0) + bytes(0) <= start(input) || start(input) + bytes(input) <= start(0);
+        }
+        apart
     }
 }
 

@@ -1,6 +1,6 @@
 //! Moving tiles of strided elements, of any element size: into a block, out of one, or from place to place.
 
-use crate::simd::{self, Kernel, Simd};
+use crate::simd::{self, Kernel, Level, Simd};
 use std::marker::PhantomData;
 
 /// One side of a move: the first element, and the steps, in elements, along a row and from row to row.
@@ -75,7 +75,7 @@ impl<T: Copy> Kernel for Move<T> {
                 }
             }
         } else if to.step == 1 && from.across == 1 && rows >= SIDE && len >= SIDE {
-            transpose::<T>(out, to.across, a, from.step, len, rows);
+            transpose::<S, T>(out, to.across, a, from.step, len, rows);
         } else {
             for (out, a) in (0..rows).map(row) {
                 for i in 0..len as isize {
@@ -92,7 +92,7 @@ const SIDE: usize = 8;
 
 /// `out[row][i] = a[i][row]`: `out` has steps (`across`, 1), `a` has (1, `step`).
 #[inline(always)]
-fn transpose<T: Copy>(out: *mut T, across: isize, a: *const T, step: isize, len: usize, rows: usize) {
+fn transpose<S: Simd, T: Copy>(out: *mut T, across: isize, a: *const T, step: isize, len: usize, rows: usize) {
     let mut top = 0;
     while top < rows {
         // The last square overlaps the one before it.
@@ -104,18 +104,103 @@ fn transpose<T: Copy>(out: *mut T, across: isize, a: *const T, step: isize, len:
             unsafe {
                 let from = a.offset(left as isize * step).add(top);
                 let to = out.offset(top as isize * across).add(left);
-                let mut square = [[from.read_unaligned(); SIDE]; SIDE];
-                for (i, line) in square.iter_mut().enumerate() {
-                    *line = from.offset(i as isize * step).cast::<[T; SIDE]>().read_unaligned();
-                }
-                let lines: [[T; SIDE]; SIDE] = std::array::from_fn(|row| std::array::from_fn(|i| square[i][row]));
-                for (row, line) in lines.into_iter().enumerate() {
-                    to.offset(row as isize * across).cast::<[T; SIDE]>().write_unaligned(line);
-                }
+                square::<S, T>(to, across, from, step);
             }
             left += SIDE;
         }
         top += SIDE;
+    }
+}
+
+/// Transposes one square.
+///
+/// # Safety
+/// Both squares are in live memory.
+#[inline(always)]
+unsafe fn square<S: Simd, T: Copy>(to: *mut T, across: isize, from: *const T, step: isize) {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(S::LEVEL, Level::Avx2 | Level::Avx512) {
+        let line = size_of::<T>() as isize;
+        // SAFETY: the level has AVX2; the caller's promise.
+        unsafe {
+            match size_of::<T>() {
+                4 => return x86::square_of_4_bytes(to.cast(), across * line, from.cast(), step * line),
+                8 => return x86::square_of_8_bytes(to.cast(), across * line, from.cast(), step * line),
+                _ => {}
+            }
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut square = [[from.read_unaligned(); SIDE]; SIDE];
+        for (i, line) in square.iter_mut().enumerate() {
+            *line = from.offset(i as isize * step).cast::<[T; SIDE]>().read_unaligned();
+        }
+        let lines: [[T; SIDE]; SIDE] = std::array::from_fn(|row| std::array::from_fn(|i| square[i][row]));
+        for (row, line) in lines.into_iter().enumerate() {
+            to.offset(row as isize * across).cast::<[T; SIDE]>().write_unaligned(line);
+        }
+    }
+}
+
+/// Squares in registers: the compiler does not find these shuffles by itself.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// # Safety
+    /// Eight lines of eight elements, `across` and `step` bytes apart, are in live memory.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn square_of_4_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
+        // SAFETY: the caller's promise.
+        let line = |i: isize| unsafe { _mm256_loadu_ps(from.offset(i * step).cast()) };
+        let pairs = |i: isize| {
+            let (a, b) = (line(i), line(i + 1));
+            (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b))
+        };
+        let fours = |i: isize| {
+            let ((a, b), (c, d)) = (pairs(i), pairs(i + 2));
+            [
+                _mm256_shuffle_ps::<0x44>(a, c),
+                _mm256_shuffle_ps::<0xee>(a, c),
+                _mm256_shuffle_ps::<0x44>(b, d),
+                _mm256_shuffle_ps::<0xee>(b, d),
+            ]
+        };
+        let (upper, lower) = (fours(0), fours(4));
+        for i in 0..4 {
+            let at = to.wrapping_offset(i as isize * across);
+            // SAFETY: the caller's promise.
+            unsafe {
+                _mm256_storeu_ps(at.cast(), _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]));
+                let at = at.wrapping_offset(4 * across);
+                _mm256_storeu_ps(at.cast(), _mm256_permute2f128_ps::<0x31>(upper[i], lower[i]));
+            }
+        }
+    }
+
+    /// # Safety
+    /// As above.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn square_of_8_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
+        for (top, left) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
+            let from = from.wrapping_offset(left * step + top * 8);
+            let to = to.wrapping_offset(top * across + left * 8);
+            // SAFETY: the caller's promise.
+            unsafe {
+                let line = |i: isize| _mm256_loadu_pd(from.offset(i * step).cast());
+                let (a, b, c, d) = (line(0), line(1), line(2), line(3));
+                let (low, high) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+                let (low2, high2) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+                let store = |row: isize, line| _mm256_storeu_pd(to.offset(row * across).cast(), line);
+                store(0, _mm256_permute2f128_pd::<0x20>(low, low2));
+                store(1, _mm256_permute2f128_pd::<0x20>(high, high2));
+                store(2, _mm256_permute2f128_pd::<0x31>(low, low2));
+                store(3, _mm256_permute2f128_pd::<0x31>(high, high2));
+            }
+        }
     }
 }
 

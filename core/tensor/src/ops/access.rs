@@ -12,25 +12,29 @@ pub(super) fn array(dense: &Dense) -> Array<'_> {
     array_as(dense, dense.sizes(), dense.strides())
 }
 
-/// The walk of a kernel over these tensors, the output first, for a kernel that computes in `common`.
+/// Runs `kernel`, which computes in `common`, over these tensors, the output first.
 #[inline(always)]
-pub(super) fn walk<const N: usize>(common: DType, operands: [&Dense; N]) -> Result<Loop<'_, N>> {
+pub(super) fn over<const N: usize>(
+    common: DType,
+    operands: [&Dense; N],
+    kernel: impl FnOnce(&Loop<N>) -> Result<()>,
+) -> Result<()> {
+    // Loops, not iterators' `all` and `product`: these few instructions are a good part of a small call.
     let sizes = operands[0].sizes();
     let mut flat = operands[0].is_contiguous();
     for operand in &operands[1..] {
         flat = flat && operand.is_contiguous() && same_sizes(operand.sizes(), sizes);
     }
-    if flat {
-        let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
-        // SAFETY: as for `array_as`.
-        return Ok(unsafe { Loop::flat(common, operands[0].numel() as usize, at, dtypes) });
+    if !flat {
+        return kernel(&Loop::computing(common, operands.map(array))?);
     }
-    walk_arrays(common, operands)
-}
-
-#[inline(never)]
-fn walk_arrays<const N: usize>(common: DType, operands: [&Dense; N]) -> Result<Loop<'_, N>> {
-    Loop::computing(common, operands.map(array))
+    let mut len = 1;
+    for size in sizes {
+        len *= *size as usize;
+    }
+    let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
+    // SAFETY: as for `array_as`.
+    kernel(&unsafe { Loop::flat(common, len, at, dtypes) })
 }
 
 /// The memory of `dense` under other sizes and strides, which must name a subset of its elements: the
@@ -121,7 +125,7 @@ pub(super) fn number_of(dense: &Dense) -> Result<f64> {
 
 /// Copies `from` into `to`, broadcasting and converting.
 pub(super) fn copy_into(to: &Dense, from: &Dense) -> Result<()> {
-    convert::copy(&walk(to.dtype, [to, from])?).map_err(|error| error.context(format_sizes(to.sizes())))
+    over(to.dtype, [to, from], convert::copy).map_err(|error| error.context(format_sizes(to.sizes())))
 }
 
 /// Copies `from` into `to` unless they are the same elements: the start of kernels that change a few

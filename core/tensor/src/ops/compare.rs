@@ -1,6 +1,6 @@
 //! Kernels of comparisons and of logic: operands in their common dtype, output `bool`.
 
-use super::access::{Constant, array, walk};
+use super::access::{Constant, array, over};
 use super::rules::{Promotion, common_dtype};
 use crate::dense::Dense;
 use rushlight_base::{DType, Result, Scalar};
@@ -10,7 +10,7 @@ type Kernel = fn(&Loop<3>) -> Result<()>;
 
 fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: Kernel) -> Result<()> {
     let dtype = common_dtype(&[a, b])?;
-    kernel(&walk(dtype, [out, a, b])?)
+    over(dtype, [out, a, b], kernel)
 }
 
 fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: Kernel) -> Result<()> {
@@ -81,7 +81,7 @@ pub fn ge_scalar(out: &Dense, self_: &Dense, other: Scalar) -> Result<()> {
 
 /// Logic is arithmetic on bools: "and" multiplies, "or" adds.
 fn logic(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
-    kernel(&walk(DType::Bool, [out, a, b])?)
+    over(DType::Bool, [out, a, b], kernel)
 }
 
 /// out = self and other

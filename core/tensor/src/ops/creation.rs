@@ -1,13 +1,12 @@
 //! Kernels of constants and sequences.
 
-use super::access::{array, copy_into};
+use super::access::{array, copy_into, over};
 use crate::dense::Dense;
 use crate::options::Options;
 use rushlight_base::{MemoryFormat, Result, Scalar};
-use rushlight_cpu::Loop;
 
 fn fill_with(out: &Dense, value: Scalar) -> Result<()> {
-    rushlight_cpu::fill::fill(&Loop::new([array(out)])?, value)
+    over(out.dtype, [out], |walk| rushlight_cpu::fill::fill(walk, value))
 }
 
 /// out: as allocated

@@ -1,18 +1,18 @@
 //! Kernels of pointwise operators: each is one loop of `rushlight-cpu`, which computes in the dtype of the output.
 
-use super::access::{Constant, array, copy_unless_same, walk};
+use super::access::{Constant, array, copy_unless_same, over};
 use crate::dense::Dense;
 use rushlight_base::{DType, Result, Scalar};
 use rushlight_cpu::arithmetic::{self, Rounding};
 use rushlight_cpu::{Loop, convert, fill};
 
 fn unary(out: &Dense, a: &Dense, kernel: impl FnOnce(&Loop<2>) -> Result<()>) -> Result<()> {
-    kernel(&walk(out.dtype, [out, a])?)
+    over(out.dtype, [out, a], kernel)
 }
 
 #[inline(always)]
 fn binary(out: &Dense, a: &Dense, b: &Dense, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
-    kernel(&walk(out.dtype, [out, a, b])?)
+    over(out.dtype, [out, a, b], kernel)
 }
 
 fn with_scalar(out: &Dense, a: &Dense, b: Scalar, kernel: impl FnOnce(&Loop<3>) -> Result<()>) -> Result<()> {
@@ -123,7 +123,7 @@ pub fn conj_physical(out: &Dense, self_: &Dense) -> Result<()> {
 
 /// out = Re self
 pub fn real_part(out: &Dense, self_: &Dense) -> Result<()> {
-    convert::copy(&walk(out.dtype, [out, self_])?)
+    over(out.dtype, [out, self_], convert::copy)
 }
 
 /// out = max(self, 0)
@@ -154,7 +154,7 @@ pub fn clamp_max(out: &Dense, self_: &Dense, max: Scalar) -> Result<()> {
 /// out = min(max(self, min), max), bound by bound
 pub fn clamp_tensor(out: &Dense, self_: &Dense, min: Option<&Dense>, max: Option<&Dense>) -> Result<()> {
     match (min, max) {
-        (Some(min), Some(max)) => arithmetic::clamp(&walk(out.dtype, [out, self_, min, max])?),
+        (Some(min), Some(max)) => over(out.dtype, [out, self_, min, max], arithmetic::clamp),
         (Some(min), None) => binary(out, self_, min, arithmetic::maximum),
         (None, Some(max)) => binary(out, self_, max, arithmetic::minimum),
         (None, None) => copy_unless_same(out, self_),
@@ -179,11 +179,11 @@ pub fn masked_fill(out: &Dense, self_: &Dense, mask: &Dense, value: Scalar) -> R
 
 /// out = self where condition, else other
 pub fn where_self(out: &Dense, condition: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
-    arithmetic::select_where(&walk(out.dtype, [out, condition, self_, other])?)
+    over(out.dtype, [out, condition, self_, other], arithmetic::select_where)
 }
 
 /// out = grad mask scale
 pub fn native_dropout_backward(out: &Dense, grad_output: &Dense, mask: &Dense, scale: f64) -> Result<()> {
     debug_assert_eq!(mask.dtype, DType::Bool);
-    arithmetic::mask_scale(&walk(out.dtype, [out, grad_output, mask])?, scale)
+    over(out.dtype, [out, grad_output, mask], |walk| arithmetic::mask_scale(walk, scale))
 }
