@@ -1,6 +1,7 @@
 //! Pointwise arithmetic: kernels of the templates in `pointwise/`. A kernel computes in the common dtype of its
 //! [`Loop`]; where an operand has a type of its own, it says so.
 
+use crate::math;
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
 use crate::pointwise::{Function1, HEAVY, LIGHT, Loop, functions};
 use crate::simd::FloatVector;
@@ -143,17 +144,19 @@ pub fn neg(walk: &Loop<2>) -> Result<()> {
 }
 
 functions! {
+    Exp: |x| math::exp(x);
+    Log: |x| math::log(x);
     Sqrt: |x| x.sqrt();
 }
 
 /// out = e^a
 pub fn exp(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "exp_vml_cpu", half float complex, T => walk.map::<T, T>(HEAVY, Analytic::exp))
+    analytic(walk, "exp_vml_cpu", HEAVY, Exp, Analytic::exp, Analytic::exp)
 }
 
 /// out = ln a
 pub fn log(walk: &Loop<2>) -> Result<()> {
-    compute!(walk.common(), "log_vml_cpu", half float complex, T => walk.map::<T, T>(HEAVY, Analytic::ln))
+    analytic(walk, "log_vml_cpu", HEAVY, Log, Analytic::ln, Analytic::ln)
 }
 
 /// out = sqrt a

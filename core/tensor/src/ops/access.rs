@@ -19,7 +19,7 @@ pub(super) fn over<const N: usize>(
     operands: [&Dense; N],
     kernel: impl FnOnce(&Loop<N>) -> Result<()>,
 ) -> Result<()> {
-    // Loops, not iterators' `all` and `product`: these few instructions are a good part of a small call.
+    // A loop, not an iterator's `all`: these few instructions are a good part of a small call.
     let sizes = operands[0].sizes();
     let mut flat = operands[0].is_contiguous();
     for operand in &operands[1..] {
@@ -28,10 +28,7 @@ pub(super) fn over<const N: usize>(
     if !flat {
         return kernel(&Loop::computing(common, operands.map(array))?);
     }
-    let mut len = 1;
-    for size in sizes {
-        len *= *size as usize;
-    }
+    let len = operands[0].numel() as usize;
     let (at, dtypes) = (operands.map(Dense::ptr), operands.map(|operand| operand.dtype));
     // SAFETY: as for `array_as`.
     kernel(&unsafe { Loop::flat(common, len, at, dtypes) })
