@@ -28,7 +28,7 @@ use std::marker::PhantomData;
 pub(crate) const LIGHT: usize = 16384;
 
 /// So many elements of a division of complex numbers, or of a function that takes tens of instructions.
-pub(crate) const HEAVY: usize = 2048;
+pub(crate) const HEAVY: usize = 4096;
 
 /// `N` arrays walked over the shape of the first (the output); the others are broadcast to it.
 pub struct Loop<'a, const N: usize> {
