@@ -364,12 +364,8 @@ pub unsafe extern "C" fn rlt_live_handles(out: *mut i64) -> i32 {
 pub unsafe extern "C" fn rlt_memory_get_stats(stats: *mut rlt_memory_stats) -> i32 {
     guard("rlt_memory_get_stats", || {
         let now = memory::memory_stats();
-        let value = rlt_memory_stats {
-            allocated: now.allocated,
-            peak: now.peak,
-            reserved: now.allocated,
-            ..SizedStruct::UNSET
-        };
+        let value =
+            rlt_memory_stats { allocated: now.allocated, peak: now.peak, reserved: now.reserved, ..SizedStruct::UNSET };
         // SAFETY: the caller keeps to docs/c-abi.md.
         unsafe { sized::write(stats, &value, "stats") }
     })
@@ -388,11 +384,25 @@ pub extern "C" fn rlt_memory_reset_peak() -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_memory_trim() -> i32 {
     guard("rlt_memory_trim", || {
+        memory::trim_memory();
         // SAFETY: malloc_trim only returns free memory.
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         unsafe {
             libc::malloc_trim(0)
         };
+        Ok(())
+    })
+}
+
+/// Keeps at most `bytes` bytes of freed memory for the next request, 0 for none; it starts with an eighth of the machine's
+/// memory, at most 1 GiB, or what the environment variable `RUSHLIGHT_CACHE_LIMIT` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn rlt_memory_set_cache_limit(bytes: i64) -> i32 {
+    guard("rlt_memory_set_cache_limit", || {
+        let limit = usize::try_from(bytes);
+        let limit =
+            limit.map_err(|_| Error::new(ErrorKind::Value, format!("a limit of {bytes} bytes is not possible")));
+        memory::set_cache_limit(limit?);
         Ok(())
     })
 }

@@ -328,6 +328,12 @@ int32_t rlt_memory_reset_peak(void);
 int32_t rlt_memory_trim(void);
 
 /**
+ * Keeps at most `bytes` bytes of freed memory for the next request, 0 for none; it starts with an eighth of the machine's
+ * memory, at most 1 GiB, or what the environment variable `RUSHLIGHT_CACHE_LIMIT` says.
+ */
+int32_t rlt_memory_set_cache_limit(int64_t bytes);
+
+/**
  * For tests of the border alone: panics inside with `message`, which comes back as `RLT_ERROR_INTERNAL`.
  */
 int32_t rlt_debug_panic(const char *message);

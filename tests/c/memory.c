@@ -258,7 +258,20 @@ static void failing_allocations(void) {
   OK(rlt_memory_reset_peak());
   OK(rlt_memory_trim());
   OK(rlt_memory_get_stats(&stats));
-  CHECK(stats.peak == 0);
+  CHECK(stats.peak == 0 && stats.reserved == 0);
+
+  /* Freed memory is kept, up to a limit. */
+  OK(rlt_memory_set_cache_limit(1 << 20));
+  tensor = vector(&value, 1);
+  rlt_tensor_free(tensor);
+  OK(rlt_memory_get_stats(&stats));
+  CHECK(stats.allocated == 0 && stats.reserved > 0);
+  OK(rlt_memory_set_cache_limit(0));
+  tensor = vector(&value, 1);
+  rlt_tensor_free(tensor);
+  OK(rlt_memory_get_stats(&stats));
+  CHECK(stats.reserved == 0);
+  FAILS(rlt_memory_set_cache_limit(-1), RLT_ERROR_VALUE, "a limit of -1 bytes is not possible");
 }
 
 /* ---- Log and parallel-for ---- */

@@ -28,13 +28,16 @@ static void *function(const char *name) {
 
 static void *work(void *unused) {
   (void)unused;
-  int64_t size = 1000;
+  /* Large enough for the library's own threads, and for memory that it keeps. */
+  int64_t size = 1000000;
   void *ones = NULL, *sum = NULL;
+  CHECK(CALL("rlt_set_num_threads", 2) == 0);
   CHECK(CALL("rlt_tensor_ones", &size, (int64_t)1, NULL, &ones) == 0);
   CHECK(CALL("rlt_tensor_set_requires_grad", ones, 1) == 0);
   CHECK(CALL("rlt_tensor_sum", ones, NULL, &sum) == 0);
   CHECK(CALL("rlt_tensor_backward", sum, NULL, 0, 0) == 0);
   CHECK(CALL("rlt_set_num_threads", -1) != 0);
+  CHECK(CALL("rlt_set_num_threads", 3) == 0);
   CHECK(CALL("rlt_debug_panic", "on purpose") == 13);
   CALL("rlt_tensor_free", ones);
   CALL("rlt_tensor_free", sum);

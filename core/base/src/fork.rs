@@ -5,23 +5,35 @@
 //! glibc forgets the functions of a library that is unloaded. They are registered at first use, since nothing happens at
 //! load time. A child made by the raw system call, past the C library, is not seen.
 
-/// Have `pool` told of forks from now on. False if that is not possible.
+/// Have `cache` and `pool` told of forks from now on. False if that is not possible.
 #[cfg(unix)]
 pub(crate) fn watch() -> bool {
-    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Mutex, PoisonError};
 
-    static WATCHED: Mutex<bool> = Mutex::new(false);
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    static REGISTERING: Mutex<()> = Mutex::new(());
 
+    extern "C" fn before() {
+        crate::cache::before_fork();
+    }
+    extern "C" fn in_parent() {
+        crate::cache::after_fork();
+    }
     extern "C" fn in_child() {
+        crate::cache::after_fork();
         crate::pool::after_fork_in_child();
     }
 
-    let mut watched = WATCHED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if !*watched {
-        // SAFETY: the functions are callable at any time, and glibc drops them when this library goes.
-        *watched = unsafe { libc::pthread_atfork(None, None, Some(in_child)) } == 0;
+    if !WATCHED.load(Ordering::Acquire) {
+        let _alone = REGISTERING.lock().unwrap_or_else(PoisonError::into_inner);
+        if !WATCHED.load(Ordering::Acquire) {
+            // SAFETY: the functions are callable at any time, and glibc drops them when this library goes.
+            let refused = unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) } != 0;
+            WATCHED.store(!refused, Ordering::Release);
+        }
     }
-    *watched
+    WATCHED.load(Ordering::Acquire)
 }
 
 /// Elsewhere nobody forks.

@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 #[repr(align(64))]
 struct Counter(AtomicI64);
 
-static LIVE: [Counter; 16] = [const { Counter(AtomicI64::new(0)) }; 16];
+/// What threads that work at once would fight over is there so many times.
+pub(crate) const SHARDS: usize = 16;
+
+static LIVE: [Counter; SHARDS] = [const { Counter(AtomicI64::new(0)) }; SHARDS];
 
 /// A handle was handed out.
 #[inline]
@@ -26,14 +29,19 @@ pub fn live() -> i64 {
     LIVE.iter().map(|counter| counter.0.load(Ordering::Relaxed)).sum()
 }
 
-/// The counter of this thread, chosen by where its stack lies: a shared library pays more for a thread-local
-/// variable than for the counting. That two threads share one, or one thread uses two, changes no sum.
 #[inline]
 fn mine() -> &'static AtomicI64 {
+    &LIVE[shard()].0
+}
+
+/// A number below [`SHARDS`] for this thread, chosen by where its stack lies: a shared library pays more for a
+/// thread-local variable than for the counting. Two threads may share one, and one thread may use two.
+#[inline]
+pub(crate) fn shard() -> usize {
     let here = 0u8;
     let stack = (&raw const here).addr() >> 20;
     let mixed = stack.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> (usize::BITS - 4);
-    &LIVE[mixed % LIVE.len()].0
+    mixed % SHARDS
 }
 
 #[cfg(test)]

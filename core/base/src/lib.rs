@@ -4,6 +4,7 @@
 //! process state hangs off. This crate knows nothing of tensors, operators or autograd (see
 //! `rushlight-tensor`), and nothing of C (see `capi`).
 
+mod cache;
 mod cores;
 mod device;
 mod dtype;

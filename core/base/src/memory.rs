@@ -1,16 +1,16 @@
-//! The allocator of tensor memory: aligned, fallible, counted, and replaceable by the embedder.
+//! The allocator of tensor memory: aligned, fallible, counted, cached, and replaceable by the embedder.
 //!
 //! Every request whose size depends on input goes through [`allocate`]; running out is the error
-//! `OutOfMemory`, never an abort.
+//! `OutOfMemory`, never an abort. Where our own blocks come from, and stay for the next request, is in `cache.rs`.
 
+use crate::cache::Piece;
 use crate::hooks::Slot;
-use crate::{Error, Result, err};
+use crate::{Error, Result, cache, err};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Alignment of CPU storage in bytes: one cache line, one AVX-512 register.
-pub const ALIGNMENT: usize = 64;
+pub const ALIGNMENT: usize = cache::ALIGNMENT;
 
 /// The embedder's allocator.
 #[derive(Clone, Copy)]
@@ -30,26 +30,42 @@ unsafe impl Send for AllocatorHooks {}
 unsafe impl Sync for AllocatorHooks {}
 
 static HOOKS: Slot<AllocatorHooks> = Slot::new();
-static ALLOCATED: AtomicI64 = AtomicI64::new(0);
-static PEAK: AtomicI64 = AtomicI64::new(0);
 
 /// What the allocator has handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryStats {
     /// Bytes in live blocks.
     pub allocated: i64,
-    /// The most that `allocated` has been.
+    /// The most that `allocated` has been: exact when one thread allocates, else possibly a little too high.
     pub peak: i64,
+    /// Bytes in live blocks and in those that are kept for the next request.
+    pub reserved: i64,
 }
 
-/// Bytes in live blocks now, and the most there have been.
+/// Bytes in live blocks now, the most there have been, and what is kept besides.
 pub fn memory_stats() -> MemoryStats {
-    MemoryStats { allocated: ALLOCATED.load(Ordering::Relaxed), peak: PEAK.load(Ordering::Relaxed) }
+    let (allocated, peak, kept) = cache::stats();
+    MemoryStats { allocated, peak, reserved: allocated + kept }
+}
+
+/// Bytes in live blocks now: cheaper than all of [`memory_stats`].
+pub fn allocated_memory() -> i64 {
+    cache::live()
 }
 
 /// Let the high-water mark start again from what is allocated now.
 pub fn reset_peak_memory() {
-    PEAK.store(ALLOCATED.load(Ordering::Relaxed), Ordering::Relaxed);
+    cache::reset_peak();
+}
+
+/// Give memory that is kept for the next request back to the system.
+pub fn trim_memory() {
+    cache::trim();
+}
+
+/// Keep at most `bytes` bytes of freed memory for the next request; 0: none.
+pub fn set_cache_limit(bytes: usize) {
+    cache::set_limit(bytes);
 }
 
 /// Use the embedder's allocator from now on (`None`: our own). Live blocks go back to where they came from.
@@ -59,6 +75,7 @@ pub fn set_allocator(hooks: Option<AllocatorHooks>) {
 
 pub(crate) fn shutdown() {
     HOOKS.clear();
+    cache::shutdown();
 }
 
 /// An owned block of aligned memory.
@@ -72,11 +89,9 @@ pub(crate) struct Block {
 enum Source {
     /// Nothing was asked for: no memory behind it.
     Empty,
-    /// `malloc`, with room to align by hand: several times faster for small blocks than an aligned
-    /// allocation, which glibc serves from its slow path.
-    Malloc(NonNull<c_void>),
+    Own(Piece),
     /// The embedder's allocator.
-    Hooks(AllocatorHooks),
+    Hooks(Box<AllocatorHooks>),
 }
 
 // SAFETY: a block owns its memory; access to the bytes is the business of whoever holds its pointer.
@@ -85,6 +100,7 @@ unsafe impl Send for Block {}
 unsafe impl Sync for Block {}
 
 impl Block {
+    #[inline]
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -100,25 +116,14 @@ pub(crate) fn is_hooked() -> bool {
 /// counted as tensor memory.
 #[inline]
 pub(crate) fn allocate_behind(header: usize, size: usize) -> Result<Block> {
-    let block = size.checked_add(header).and_then(|total| allocate_own(total, size));
-    let block = block.ok_or_else(|| out_of_memory(size))?;
-    count(size);
-    Ok(block)
+    let piece = size.checked_add(header).and_then(|total| cache::take(total, size));
+    let piece = piece.ok_or_else(|| out_of_memory(size))?;
+    Ok(Block { start: piece.start, size, source: Source::Own(piece) })
 }
 
 #[cold]
 fn out_of_memory(size: usize) -> Error {
     err!(OutOfMemory, "not enough memory: the allocator could not provide {size} bytes")
-}
-
-#[inline]
-fn count(size: usize) {
-    if size > 0 {
-        let allocated = ALLOCATED.fetch_add(size as i64, Ordering::Relaxed) + size as i64;
-        if allocated > PEAK.load(Ordering::Relaxed) {
-            PEAK.fetch_max(allocated, Ordering::Relaxed);
-        }
-    }
 }
 
 /// `size` bytes aligned to [`ALIGNMENT`]. The bytes are not initialised.
@@ -127,46 +132,37 @@ pub(crate) fn allocate(size: usize) -> Result<Block> {
         let start = NonNull::new(ptr::without_provenance_mut(ALIGNMENT)).unwrap_or(NonNull::dangling());
         return Ok(Block { start, size, source: Source::Empty });
     }
-    let block = match HOOKS.get() {
-        None => allocate_own(size, size),
-        Some(hooks) => allocate_hooked(*hooks, size),
-    };
-    let block = block.ok_or_else(|| out_of_memory(size))?;
-    count(size);
-    Ok(block)
-}
-
-/// A block of `size` bytes, of which `counted` are tensor memory.
-#[inline]
-fn allocate_own(size: usize, counted: usize) -> Option<Block> {
-    let padded = size.checked_add(ALIGNMENT).filter(|padded| *padded <= isize::MAX as usize)?;
-    // SAFETY: malloc may be called with any size.
-    let base = NonNull::new(unsafe { libc::malloc(padded) })?;
-    let offset = base.as_ptr().cast::<u8>().align_offset(ALIGNMENT);
-    // SAFETY: the block has ALIGNMENT bytes more than asked for, and the offset is less than that.
-    let start = unsafe { base.cast::<u8>().add(offset) };
-    Some(Block { start, size: counted, source: Source::Malloc(base) })
+    match HOOKS.get() {
+        None => allocate_behind(0, size),
+        Some(hooks) => {
+            let block = allocate_hooked(*hooks, size).ok_or_else(|| out_of_memory(size))?;
+            cache::count(size as i64);
+            Ok(block)
+        }
+    }
 }
 
 fn allocate_hooked(hooks: AllocatorHooks, size: usize) -> Option<Block> {
     // SAFETY: the embedder installed the functions for exactly this call.
     let start = NonNull::new(unsafe { (hooks.allocate)(hooks.context, size, ALIGNMENT) })?;
-    Some(Block { start: start.cast(), size, source: Source::Hooks(hooks) })
+    Some(Block { start: start.cast(), size, source: Source::Hooks(Box::new(hooks)) })
 }
 
 impl Drop for Block {
+    #[inline]
     fn drop(&mut self) {
-        match self.source {
-            Source::Empty => return,
-            // SAFETY: the pointer came from malloc and is freed once, here.
-            Source::Malloc(base) => unsafe { libc::free(base.as_ptr()) },
-            // SAFETY: the block came from this allocator with this size and alignment.
-            Source::Hooks(hooks) => unsafe {
-                (hooks.deallocate)(hooks.context, self.start.as_ptr().cast(), self.size, ALIGNMENT);
-            },
-        }
-        if self.size > 0 {
-            ALLOCATED.fetch_sub(self.size as i64, Ordering::Relaxed);
+        match &self.source {
+            Source::Empty => {}
+            // SAFETY: the piece was taken with this size and is given back once, here.
+            Source::Own(piece) => unsafe { cache::give(*piece, self.size) },
+            Source::Hooks(hooks) => give_hooked(hooks, self.start, self.size),
         }
     }
+}
+
+#[cold]
+fn give_hooked(hooks: &AllocatorHooks, start: NonNull<u8>, size: usize) {
+    // SAFETY: the block came from this allocator with this size and alignment.
+    unsafe { (hooks.deallocate)(hooks.context, start.as_ptr().cast(), size, ALIGNMENT) };
+    cache::count(-(size as i64));
 }

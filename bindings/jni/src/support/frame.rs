@@ -10,7 +10,7 @@ use super::{JBooleans, JDoubles, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
 use jni::sys::{JNIEnv, jint, jlong, jlongArray, jobject};
 use jni::{AttachGuard, Env, EnvUnowned, jni_sig, jni_str};
-use rushlight_base::memory::memory_stats;
+use rushlight_base::memory::allocated_memory;
 use rushlight_base::{Result, Scalar, ensure, handles};
 use rushlight_tensor::{Generator, Tensor};
 use std::cell::Cell;
@@ -30,14 +30,14 @@ thread_local! {
 
 /// The weight of what Java holds: elements, and the handles themselves.
 pub(crate) fn weight() -> i64 {
-    memory_stats().allocated + handles::live() * HANDLE_BYTES
+    allocated_memory() + handles::live() * HANDLE_BYTES
 }
 
-/// What [`weight`] is compared with: most of the time only the elements, which cost one load.
+/// What [`weight`] is compared with: most of the time only the elements, which cost a few loads.
 fn estimate() -> i64 {
     let given = GIVEN.get().wrapping_add(1);
     GIVEN.set(given);
-    if given.is_multiple_of(COUNT_EVERY) { weight() } else { memory_stats().allocated }
+    if given.is_multiple_of(COUNT_EVERY) { weight() } else { allocated_memory() }
 }
 
 /// Watch the weight from now on.

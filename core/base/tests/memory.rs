@@ -1,0 +1,140 @@
+//! The allocator as storages use it. The counters are the process's, so these tests take turns.
+
+use rushlight_base::Storage;
+use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// The process is this test's own until the guard is dropped; nothing is kept.
+fn alone() -> MutexGuard<'static, ()> {
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    set_cache_limit(64 << 20);
+    assert_eq!(kept(), 0);
+    turn
+}
+
+fn kept() -> i64 {
+    let stats = memory_stats();
+    stats.reserved - stats.allocated
+}
+
+/// A storage whose bytes are all written.
+fn filled(bytes: usize, value: u8) -> Storage {
+    let storage = Storage::allocate(bytes).unwrap();
+    assert_eq!(storage.data() as usize % 64, 0);
+    // SAFETY: the storage has so many bytes and no other user.
+    unsafe { storage.data().write_bytes(value, bytes) };
+    storage
+}
+
+fn holds(storage: &Storage, value: u8) -> bool {
+    // SAFETY: written by `filled`, in full.
+    unsafe { std::slice::from_raw_parts(storage.data(), storage.bytes()) }.iter().all(|byte| *byte == value)
+}
+
+const SIZES: [usize; 12] = [0, 1, 16, 64, 1000, 1024, 5000, 60_000, 65_536, 300_000, 2 << 20, 5_000_000];
+
+#[test]
+fn freed_memory_is_used_again_and_trimmed() {
+    let _turn = alone();
+    for bytes in SIZES {
+        let first = filled(bytes, 1).data();
+        let again = filled(bytes, 2);
+        assert_eq!(again.data(), first, "{bytes}");
+    }
+    assert!(kept() > 0);
+    trim_memory();
+    assert_eq!(kept(), 0);
+}
+
+#[test]
+fn what_is_kept_stays_within_the_limit() {
+    let _turn = alone();
+    for limit in [0, 1 << 20, 16 << 20] {
+        set_cache_limit(limit);
+        for round in 0..3 {
+            let live: Vec<_> = SIZES.iter().cycle().take(120).map(|bytes| filled(*bytes, round)).collect();
+            assert!(live.iter().all(|storage| holds(storage, round)));
+            drop(live);
+            assert!(kept() <= limit as i64, "{} of {limit}", kept());
+        }
+        assert_eq!(memory_stats().allocated, 0);
+    }
+}
+
+#[test]
+fn counters_and_the_high_water_mark_are_exact_in_one_thread() {
+    let _turn = alone();
+    reset_peak_memory();
+    assert_eq!((memory_stats().allocated, memory_stats().peak), (0, 0));
+    let small = filled(1000, 1);
+    drop((filled(100, 1), filled(200, 1)));
+    let large = filled(1_000_000, 1);
+    assert_eq!((memory_stats().allocated, memory_stats().peak), (1_001_000, 1_001_000));
+    drop(large);
+    drop(filled(5000, 1));
+    assert_eq!((memory_stats().allocated, memory_stats().peak), (1000, 1_001_000));
+    reset_peak_memory();
+    drop(filled(500, 1));
+    assert_eq!((memory_stats().allocated, memory_stats().peak), (1000, 1500));
+    drop(small);
+}
+
+#[test]
+fn sixteen_threads_free_what_others_made() {
+    let _turn = alone();
+    std::thread::scope(|scope| {
+        for pair in 0..8u8 {
+            let (send, receive) = sync_channel::<Storage>(32);
+            scope.spawn(move || {
+                for round in 0..3000 {
+                    send.send(filled(SIZES[(round + usize::from(pair)) % 10], pair)).unwrap();
+                }
+            });
+            scope.spawn(move || receive.iter().for_each(|storage| assert!(holds(&storage, pair))));
+        }
+    });
+    assert_eq!(memory_stats().allocated, 0);
+    assert!(kept() <= 64 << 20);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_forked_child_allocates() {
+    let _turn = alone();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let statuses: Vec<i32> = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            // So that a fork finds the locks taken if it can.
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    SIZES.iter().for_each(|bytes| drop(Storage::allocate(*bytes).unwrap()));
+                }
+            });
+        }
+        let statuses = (0..50).map(|_| child_allocates()).collect();
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        statuses
+    });
+    assert_eq!(statuses, [0; 50]);
+}
+
+#[cfg(unix)]
+fn child_allocates() -> i32 {
+    // SAFETY: the child allocates and ends; it returns to nothing of the test's.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            for round in 0..4usize {
+                SIZES.iter().for_each(|bytes| drop(filled(*bytes, round as u8)));
+            }
+            trim_memory();
+            libc::_exit(0);
+        }
+        let mut status = -1;
+        libc::waitpid(child, &raw mut status, 0);
+        status
+    }
+}
