@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust test-native test-java test-install check opgen opgen-check notices \
+.PHONY: help setup build cmake jar demo examples test test-rust test-native test-java test-install test-arm64 check opgen opgen-check notices \
         notices-check valgrind bench compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -51,6 +51,10 @@ test: check test-rust test-native test-java examples demo test-install valgrind 
 
 test-rust: setup
 	cargo test -q --locked --workspace
+	@for level in portable avx2; do RUSHLIGHT_SIMD=$$level cargo test -q --locked -p rushlight-cpu || exit 1; done
+
+test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 processor
+	@tests/arm64/run.sh
 
 test-native: cmake
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)

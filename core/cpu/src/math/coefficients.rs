@@ -69,7 +69,7 @@ pub trait Coefficients: Copy + PartialOrd + 'static {
     const EXPM1: &'static [Self];
     /// 2^x = 1 + x p(x), |x| <= 1/2.
     const EXP2: &'static [Self];
-    /// log(1 + x) = x - x^2/2 + x^3 p(x), 1/sqrt(2) <= 1 + x <= sqrt(2).
+    /// log(1 + x) = x - x^2/2 + x^3 p(x), 1/sqrt(2) <= 1 + x <= sqrt(2); empty where ATANH is better.
     const LOG: &'static [Self];
     /// 2 atanh(x) = 2x + 2/3 x^3 + x^5 p(x^2), |x| <= (sqrt(2) - 1)/(sqrt(2) + 1).
     const ATANH: &'static [Self];
@@ -129,7 +129,7 @@ impl Coefficients for f32 {
     const EXPM1: &'static [Self] = &[5.0e-1, 1.6666666e-1, 4.166636e-2, 8.333391e-3, 1.394072e-3, 1.984533e-4];
     // 2^x = 1 + x p(x), |x| <= 1/2; error 2^-28.9.
     const EXP2: &'static [Self] = &[6.931472e-1, 2.4022648e-1, 5.5503324e-2, 9.618438e-3, 1.3398952e-3, 1.5353296e-4];
-    // log(1 + x) = x - x^2/2 + x^3 p(x), 1/sqrt(2) <= 1 + x <= sqrt(2); error 2^-30.3.
+    // log(1 + x) = x - x^2/2 + x^3 p(x), 1/sqrt(2) <= 1 + x <= sqrt(2); empty where ATANH is better; error 2^-30.3.
     const LOG: &'static [Self] = &[
         3.3333313e-1,
         -2.500001e-1,
@@ -258,29 +258,7 @@ impl Coefficients for f64 {
         7.073806237449719e-9,
         4.4347720242626957e-10,
     ];
-    // log(1 + x) = x - x^2/2 + x^3 p(x), 1/sqrt(2) <= 1 + x <= sqrt(2); error 2^-59.3.
-    const LOG: &'static [Self] = &[
-        0.33333333333333454,
-        -0.2499999999999892,
-        0.19999999999946141,
-        -0.1666666666691438,
-        0.14285714293840346,
-        -0.12499999982019369,
-        0.11111110516105535,
-        -0.10000000383293017,
-        0.09090933503873697,
-        -0.08333345758551132,
-        0.07691714506626578,
-        -0.0714200011536001,
-        0.0667514791573883,
-        -0.06269800510790684,
-        0.058177817442070276,
-        -0.05326783054508149,
-        0.05415971428438784,
-        -0.06275031383656275,
-        0.056968389350624454,
-        -0.024275985245928174,
-    ];
+    const LOG: &'static [Self] = &[];
     // 2 atanh(x) = 2x + 2/3 x^3 + x^5 p(x^2), |x| <= (sqrt(2) - 1)/(sqrt(2) + 1); error 2^-72.9.
     const ATANH: &'static [Self] = &[
         0.39999999999999963,

@@ -25,11 +25,24 @@ fn with_limits<V: FloatVector>(x: V, result: V) -> V {
     V::select(zero.lt(x) & x.lt(infinity), result, special)
 }
 
+/// log(1 + f) - f + f^2/2.
+#[inline(always)]
+fn beyond_square<V: FloatVector>(f: V, square: V) -> V {
+    if V::Scalar::LOG.is_empty() {
+        // By 2 atanh(s) with s = f/(2 + f), where f = 2s + s f: a division costs less than so many terms.
+        let s = f / (V::from_f64(2.0) + f);
+        let z = s * s;
+        let rest = polynomial(z, V::Scalar::ATANH).mul_add(z, constant(V::Scalar::TWO_THIRDS)) * z;
+        return s * square.mul_add(V::from_f64(0.5), rest);
+    }
+    polynomial(f, V::Scalar::LOG) * (f * square)
+}
+
 /// k ln(2) + log(1 + f).
 #[inline(always)]
 fn sum<V: FloatVector>(k: V, f: V) -> V {
     let square = f * f;
-    let rest = k.mul_add(constant(V::Scalar::LN2_LOW), polynomial(f, V::Scalar::LOG) * (f * square));
+    let rest = k.mul_add(constant(V::Scalar::LN2_LOW), beyond_square(f, square));
     let near = f + square.mul_add(V::from_f64(-0.5), rest);
     k.mul_add(constant(V::Scalar::LN2_HIGH), near)
 }
@@ -58,7 +71,7 @@ fn parts<V: FloatVector>(x: V) -> (V, V, V) {
     let half = V::from_f64(0.5);
     let (square, lost) = two_product(f, f);
     let (high, low) = fast_two_sum(f, square * -half);
-    let low = low + polynomial(f, V::Scalar::LOG).mul_add(f * square, lost * -half);
+    let low = low + lost.mul_add(-half, beyond_square(f, square));
     let (high, low) = fast_two_sum(high, low);
     (k, high, low)
 }
