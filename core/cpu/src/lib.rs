@@ -13,6 +13,7 @@ mod array;
 pub mod math;
 mod number;
 mod room;
+mod rows;
 pub mod simd;
 
 pub mod arithmetic;
