@@ -23,46 +23,49 @@ fn peak(threads: usize) -> f64 {
     each.iter().sum::<f64>() / threads as f64
 }
 
+/// So many rounds of independent multiply-adds. In assembly: compilers keep some of the sums in memory.
 #[cfg(target_arch = "x86_64")]
 fn spin(rounds: usize) -> f64 {
-    use std::arch::x86_64::*;
-    #[target_feature(enable = "avx512f")]
-    #[allow(clippy::needless_range_loop)]
-    fn wide(rounds: usize) -> f32 {
-        let mut sums = [_mm512_set1_ps(1.0); 24];
-        let (x, y) = (_mm512_set1_ps(std::hint::black_box(0.9999)), _mm512_set1_ps(std::hint::black_box(1e-4)));
-        for _ in 0..rounds {
-            // By index: the compiler unrolls that, and keeps the sums in registers.
-            for i in 0..24 {
-                sums[i] = _mm512_fmadd_ps(sums[i], x, y);
-            }
-        }
-        sums.into_iter().map(|sum| _mm512_reduce_add_ps(sum)).sum()
+    if !is_x86_feature_detected!("avx512f") {
+        return f64::NAN;
     }
-    #[target_feature(enable = "avx2,fma")]
-    #[allow(clippy::needless_range_loop)]
-    fn narrow(rounds: usize) -> f32 {
-        let mut sums = [_mm256_set1_ps(1.0); 12];
-        let (x, y) = (_mm256_set1_ps(std::hint::black_box(0.9999)), _mm256_set1_ps(std::hint::black_box(1e-4)));
-        for _ in 0..rounds {
-            // By index: the compiler unrolls that, and keeps the sums in registers.
-            for i in 0..12 {
-                sums[i] = _mm256_fmadd_ps(sums[i], x, y);
-            }
-        }
-        sums.into_iter().map(|sum| _mm256_cvtss_f32(sum)).sum()
+    // SAFETY: the processor has the instructions, and the registers are declared.
+    unsafe {
+        std::arch::asm!(
+            "vpxord zmm30, zmm30, zmm30",
+            "vpxord zmm31, zmm31, zmm31",
+            "2:",
+                "vfmadd231ps zmm0, zmm30, zmm31",
+                "vfmadd231ps zmm1, zmm30, zmm31",
+                "vfmadd231ps zmm2, zmm30, zmm31",
+                "vfmadd231ps zmm3, zmm30, zmm31",
+                "vfmadd231ps zmm4, zmm30, zmm31",
+                "vfmadd231ps zmm5, zmm30, zmm31",
+                "vfmadd231ps zmm6, zmm30, zmm31",
+                "vfmadd231ps zmm7, zmm30, zmm31",
+                "vfmadd231ps zmm8, zmm30, zmm31",
+                "vfmadd231ps zmm9, zmm30, zmm31",
+                "vfmadd231ps zmm10, zmm30, zmm31",
+                "vfmadd231ps zmm11, zmm30, zmm31",
+                "vfmadd231ps zmm12, zmm30, zmm31",
+                "vfmadd231ps zmm13, zmm30, zmm31",
+                "vfmadd231ps zmm14, zmm30, zmm31",
+                "vfmadd231ps zmm15, zmm30, zmm31",
+                "vfmadd231ps zmm16, zmm30, zmm31",
+                "vfmadd231ps zmm17, zmm30, zmm31",
+                "vfmadd231ps zmm18, zmm30, zmm31",
+                "vfmadd231ps zmm19, zmm30, zmm31",
+                "vfmadd231ps zmm20, zmm30, zmm31",
+                "vfmadd231ps zmm21, zmm30, zmm31",
+                "vfmadd231ps zmm22, zmm30, zmm31",
+                "vfmadd231ps zmm23, zmm30, zmm31",
+            "dec {rounds}",
+            "jnz 2b",
+            rounds = inout(reg) rounds => _,
+            out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _, out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _, out("zmm8") _, out("zmm9") _, out("zmm10") _, out("zmm11") _, out("zmm12") _, out("zmm13") _, out("zmm14") _, out("zmm15") _, out("zmm16") _, out("zmm17") _, out("zmm18") _, out("zmm19") _, out("zmm20") _, out("zmm21") _, out("zmm22") _, out("zmm23") _, out("zmm30") _, out("zmm31") _,
+        );
     }
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions.
-        std::hint::black_box(unsafe { wide(rounds) });
-        return rounds as f64 * 24.0 * 16.0;
-    }
-    if is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has the instructions.
-        std::hint::black_box(unsafe { narrow(rounds) });
-        return rounds as f64 * 12.0 * 8.0;
-    }
-    f64::NAN
+    rounds as f64 * 24.0 * 16.0
 }
 
 #[cfg(not(target_arch = "x86_64"))]

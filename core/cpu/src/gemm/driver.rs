@@ -9,6 +9,7 @@ use super::blocking::{Depth, Grid, even_parts, left_panels, right_panels, worthw
 use super::epilogue::{Activation, Factor, Finish};
 use super::pack::Source;
 use super::packed::PackedB;
+use super::thin;
 use super::tile::Tile;
 use super::ways::Ways;
 use rushlight_base::runtime::{check_cancelled, num_threads, parallel_for};
@@ -91,7 +92,7 @@ impl Shared {
 }
 
 /// Runs the shares, on this thread if there is but one to run them.
-fn each(shares: usize, threads: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
+pub(super) fn each(shares: usize, threads: usize, body: &(dyn Fn(usize) + Sync)) -> Result<()> {
     if threads > 1 && shares > 1 {
         return parallel_for(shares, body);
     }
@@ -105,6 +106,9 @@ fn each(shares: usize, threads: usize, body: &(dyn Fn(usize) + Sync)) -> Result<
 /// Computes `problem`, on this thread only if `serial`.
 pub(super) fn multiply(problem: &Problem<'_>, ways: &Ways, serial: bool) -> Result<()> {
     if problem.m == 0 || problem.n == 0 {
+        return Ok(());
+    }
+    if thin::multiply(problem, ways, serial)? {
         return Ok(());
     }
     let work = problem.m.saturating_mul(problem.n).saturating_mul(problem.k);

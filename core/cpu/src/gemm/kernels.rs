@@ -113,11 +113,11 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, I16Pairs) => kernels!(avx512, x86::I16x2x16, packed [4 8 12], direct [], vectors 2),
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, BF16Pairs) if std::arch::is_x86_feature_detected!("avx512bf16") && has_vnni() => {
+        (Level::Avx512, BF16Pairs) if has_extensions() && is_amd() => {
             kernels!(avx512_extended, x86::BF16x2x16, packed [2 4 6 8 10 12], direct [], vectors 2)
         }
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, I8Fours) if std::arch::is_x86_feature_detected!("avx512bf16") && has_vnni() => {
+        (Level::Avx512, I8Fours) if has_extensions() => {
             kernels!(avx512_extended, x86::I8x4x16, packed [2 4 6 8 10 12], direct [], vectors 2)
         }
         #[cfg(target_arch = "x86_64")]
@@ -149,6 +149,18 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
 }
 
 #[cfg(target_arch = "x86_64")]
-fn has_vnni() -> bool {
-    std::arch::is_x86_feature_detected!("avx512vnni")
+fn has_extensions() -> bool {
+    std::arch::is_x86_feature_detected!("avx512bf16") && std::arch::is_x86_feature_detected!("avx512vnni")
+}
+
+/// Is the processor one of AMD's? Theirs multiply pairs of brain floats at the rate of floats, twice as many; Intel's
+/// (measured on Sapphire Rapids) at a quarter of that, slower than the same product in floats.
+#[cfg(target_arch = "x86_64")]
+fn is_amd() -> bool {
+    use std::sync::OnceLock;
+    static AMD: OnceLock<bool> = OnceLock::new();
+    *AMD.get_or_init(|| {
+        let vendor = std::arch::x86_64::__cpuid(0);
+        [vendor.ebx, vendor.edx, vendor.ecx] == [b"Auth", b"enti", b"cAMD"].map(|four| u32::from_le_bytes(*four))
+    })
 }

@@ -54,6 +54,20 @@ pub(super) trait Vector: Copy + 'static {
     unsafe fn write(total: Self::Total, at: *mut Self::Sum, count: usize);
 }
 
+/// A vector that whole rows and columns of stored elements of `T` are streamed through, for `thin`.
+pub(super) trait Stream<T>: Vector {
+    /// The first `count` of `LANES` stored elements, converted; zeros in the other lanes, which are not read.
+    unsafe fn stream(at: *const T, count: usize) -> Self::Right;
+    /// One stored element, in every lane.
+    unsafe fn repeat(at: *const T) -> Self::Left;
+    /// Streamed elements as a left operand, one per lane.
+    unsafe fn left(right: Self::Right) -> Self::Left;
+    /// The sums of the first `count` lanes, to go on from.
+    unsafe fn resume(at: *const Self::Sum, count: usize) -> Self;
+    /// The sum of the lanes, in an order fixed by their number.
+    unsafe fn across(self) -> Self::Sum;
+}
+
 /// Lanes in an array, for the instructions of any level: what the compiler makes vectors of.
 #[derive(Clone, Copy)]
 pub(super) struct Plain<W, const L: usize>([W; L]);

@@ -22,6 +22,7 @@ mod pack;
 mod packed;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod turn;
@@ -78,7 +79,8 @@ fn gemm_at(level: Level, out: &Array, a: &Array, b: &Array, epilogue: &Epilogue)
     solve(&ways, out, sizes, a.ndim() == 2 && b.ndim() == 2, left, right, epilogue)
 }
 
-/// out = epilogue(a b), where `b` was packed before. To the bit what [`gemm_with`] gives.
+/// out = epilogue(a b), where `b` was packed before. To the bit what [`gemm_with`] gives, except where both operands
+/// run along k and one has few rows: those products are summed in another order when nothing is packed (see `thin`).
 pub fn gemm_packed(out: &Array, a: &Array, b: &PackedB, epilogue: &Epilogue) -> Result<()> {
     let fits = a.dtype() == b.dtype() && out.dtype() == b.out_dtype();
     ensure!(fits, Internal, "gemm got a packed operand of dtype {} for {}", b.dtype(), a.dtype());
@@ -88,7 +90,7 @@ pub fn gemm_packed(out: &Array, a: &Array, b: &PackedB, epilogue: &Epilogue) -> 
     solve(&b.ways()?, out, sizes, a.ndim() == 2, left, Operand::Packed(b), epilogue)
 }
 
-/// out = epilogue(a b), where either may exist only panel by panel. To the bit what [`gemm_with`] gives.
+/// out = epilogue(a b), where either may exist only panel by panel. To the bit what [`gemm_packed`] gives.
 pub fn gemm_panels<T: Element>(out: &Array, a: Factor<T>, b: Factor<T>, epilogue: &Epilogue) -> Result<()> {
     panels_at(level(), out, a, b, epilogue)
 }

@@ -4,11 +4,11 @@
     reason = "every block is one instruction, which the callers of the trait's functions promise to be there"
 )]
 
-use super::lanes::Vector;
+use super::lanes::{Stream, Vector};
 use std::arch::aarch64::*;
 
 macro_rules! register {
-    ($name:ident: $lanes:expr, $of:ty, $register:ty, $dup:ident, $load:ident, $store:ident, $fma:ident, $add:ident) => {
+    ($name:ident: $lanes:expr, $of:ty, $register:ty, $dup:ident, $load:ident, $store:ident, $fma:ident, $add:ident, $across:ident) => {
         /// Floating-point numbers in one register.
         #[derive(Clone, Copy)]
         pub(super) struct $name($register);
@@ -71,8 +71,31 @@ macro_rules! register {
                 }
             }
         }
+
+        impl Stream<$of> for $name {
+            #[inline(always)]
+            unsafe fn stream(at: *const $of, count: usize) -> $register {
+                unsafe { Self::read(at, count) }
+            }
+            #[inline(always)]
+            unsafe fn repeat(at: *const $of) -> $register {
+                unsafe { Self::splat(at) }
+            }
+            #[inline(always)]
+            unsafe fn left(right: $register) -> $register {
+                right
+            }
+            #[inline(always)]
+            unsafe fn resume(at: *const $of, count: usize) -> Self {
+                $name(unsafe { Self::read(at, count) })
+            }
+            #[inline(always)]
+            unsafe fn across(self) -> $of {
+                unsafe { $across(self.0) }
+            }
+        }
     };
 }
 
-register!(F32x4: 4, f32, float32x4_t, vdupq_n_f32, vld1q_f32, vst1q_f32, vfmaq_f32, vaddq_f32);
-register!(F64x2: 2, f64, float64x2_t, vdupq_n_f64, vld1q_f64, vst1q_f64, vfmaq_f64, vaddq_f64);
+register!(F32x4: 4, f32, float32x4_t, vdupq_n_f32, vld1q_f32, vst1q_f32, vfmaq_f32, vaddq_f32, vaddvq_f32);
+register!(F64x2: 2, f64, float64x2_t, vdupq_n_f64, vld1q_f64, vst1q_f64, vfmaq_f64, vaddq_f64, vaddvq_f64);

@@ -4,6 +4,7 @@ use super::convert::{Bits16, Raised, Stored};
 use super::epilogue::{self, Factor, FinishFn};
 use super::kernels::{Arithmetic, kernels};
 use super::pack::{self, PackFn};
+use super::thin::Thin;
 use super::tile::Kernels;
 use crate::dispatch::unsupported;
 use crate::simd::Level;
@@ -16,6 +17,8 @@ pub(super) struct Ways {
     pub pack_left: PackFn,
     pub pack_right: PackFn,
     pub finish: FinishFn,
+    /// For products of few rows or columns, where there is such a road.
+    pub thin: Option<Thin>,
     /// A scalar in the type of the sums.
     pub factor: fn(Scalar) -> Factor,
     /// Is it 1, in the type of the sums?
@@ -44,12 +47,13 @@ macro_rules! at_level {
 }
 
 macro_rules! ways {
-    ($level:expr, $arithmetic:ident: $left:tt and $right:tt as $in:tt x $group:tt, $sum:tt to $out:tt) => {
+    ($level:expr, $arithmetic:ident: $left:tt and $right:tt as $in:tt x $group:tt, $sum:tt to $out:tt, $thin:expr) => {
         kernels(Arithmetic::$arithmetic, $level).map(|kernels| Ways {
             kernels,
             pack_left: at_level!($level, pack::<$left, $in, $group>),
             pack_right: at_level!($level, pack::<$right, $in, $group>),
             finish: at_level!($level, epilogue::<$sum, $out>),
+            thin: Thin::of($thin, $level),
             factor: Factor::new::<$sum>,
             is_one: is_one::<$sum>,
             is_zero: is_zero::<$sum>,
@@ -77,13 +81,13 @@ const fn stores<S, O: Stored<S>>() -> bool {
 /// or `I32` for `I8`.
 pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
     let found = match (dtype, out) {
-        (DType::F32, DType::F32) => ways!(level, F32: f32 and f32 as f32 x 1, f32 to f32),
-        (DType::F64, DType::F64) => ways!(level, F64: f64 and f64 as f64 x 1, f64 to f64),
-        (DType::F16, DType::F16) => ways!(level, F32: f16 and f16 as f32 x 1, f32 to f16),
-        (DType::BF16, DType::BF16) => ways!(level, BF16Pairs: Bits16 and Bits16 as u16 x 2, f32 to bf16)
-            .or_else(|| ways!(level, F32: bf16 and bf16 as f32 x 1, f32 to bf16)),
-        (DType::U8, DType::U8) => ways!(level, I16Pairs: u8 and u8 as i16 x 2, i32 to u8)
-            .or_else(|| ways!(level, I32: u8 and u8 as i32 x 1, i32 to u8)),
+        (DType::F32, DType::F32) => ways!(level, F32: f32 and f32 as f32 x 1, f32 to f32, dtype),
+        (DType::F64, DType::F64) => ways!(level, F64: f64 and f64 as f64 x 1, f64 to f64, dtype),
+        (DType::F16, DType::F16) => ways!(level, F32: f16 and f16 as f32 x 1, f32 to f16, dtype),
+        (DType::BF16, DType::BF16) => ways!(level, BF16Pairs: Bits16 and Bits16 as u16 x 2, f32 to bf16, dtype)
+            .or_else(|| ways!(level, F32: bf16 and bf16 as f32 x 1, f32 to bf16, dtype)),
+        (DType::U8, DType::U8) => ways!(level, I16Pairs: u8 and u8 as i16 x 2, i32 to u8, dtype)
+            .or_else(|| ways!(level, I32: u8 and u8 as i32 x 1, i32 to u8, dtype)),
         (DType::I8, DType::I8) => bytes(level)
             .map(|bytes| Ways {
                 finish: at_level!(level, epilogue::<i32, i8>),
@@ -91,19 +95,23 @@ pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
                 stores_sums: false,
                 ..bytes
             })
-            .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i8))
-            .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i8)),
+            .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i8, dtype))
+            .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i8, dtype)),
         (DType::I8, DType::I32) => bytes(level)
-            .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i32))
-            .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i32)),
-        (DType::I16, DType::I16) => ways!(level, I16Pairs: i16 and i16 as i16 x 2, i32 to i16)
-            .or_else(|| ways!(level, I32: i16 and i16 as i32 x 1, i32 to i16)),
-        (DType::I32, DType::I32) => ways!(level, I32: i32 and i32 as i32 x 1, i32 to i32),
-        (DType::I64, DType::I64) => ways!(level, I64: i64 and i64 as i64 x 1, i64 to i64),
-        (DType::C32, DType::C32) => ways!(level, C64: Complex32 and Complex32 as Complex64 x 1, Complex64 to Complex32),
-        (DType::C64, DType::C64) => ways!(level, C64: Complex64 and Complex64 as Complex64 x 1, Complex64 to Complex64),
+            .or_else(|| ways!(level, I16Pairs: i8 and i8 as i16 x 2, i32 to i32, dtype))
+            .or_else(|| ways!(level, I32: i8 and i8 as i32 x 1, i32 to i32, dtype)),
+        (DType::I16, DType::I16) => ways!(level, I16Pairs: i16 and i16 as i16 x 2, i32 to i16, dtype)
+            .or_else(|| ways!(level, I32: i16 and i16 as i32 x 1, i32 to i16, dtype)),
+        (DType::I32, DType::I32) => ways!(level, I32: i32 and i32 as i32 x 1, i32 to i32, dtype),
+        (DType::I64, DType::I64) => ways!(level, I64: i64 and i64 as i64 x 1, i64 to i64, dtype),
+        (DType::C32, DType::C32) => {
+            ways!(level, C64: Complex32 and Complex32 as Complex64 x 1, Complex64 to Complex32, dtype)
+        }
+        (DType::C64, DType::C64) => {
+            ways!(level, C64: Complex64 and Complex64 as Complex64 x 1, Complex64 to Complex64, dtype)
+        }
         (DType::C128, DType::C128) => {
-            ways!(level, C128: Complex128 and Complex128 as Complex128 x 1, Complex128 to Complex128)
+            ways!(level, C128: Complex128 and Complex128 as Complex128 x 1, Complex128 to Complex128, dtype)
         }
         _ => None,
     };
@@ -112,7 +120,7 @@ pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
 
 /// Fours of bytes, where the processor multiplies them.
 fn bytes(level: Level) -> Option<Ways> {
-    let bytes = ways!(level, I8Fours: Raised and i8 as i8 x 4, i32 to i32)?;
+    let bytes = ways!(level, I8Fours: Raised and i8 as i8 x 4, i32 to i32, DType::I8)?;
     let pack_right: PackFn = match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => pack::raised_avx512,

@@ -4,8 +4,10 @@
     reason = "every block is one instruction, which the callers of the trait's functions promise to be there"
 )]
 
-use super::lanes::Vector;
+use super::lanes::{Stream, Vector};
+use crate::number::{bf16_to_f32, f16_to_f32};
 use num_complex::Complex;
+use rushlight_base::{bf16, f16};
 use std::arch::x86_64::*;
 
 #[inline(always)]
@@ -435,4 +437,143 @@ grouped! {
     splat(at) _mm256_set1_epi32(at.cast::<i32>().read_unaligned());
     load(at) _mm256_loadu_si256(at.cast());
     mul_add(sum, left, right) _mm256_add_epi32(sum, _mm256_madd_epi16(left, right));
+}
+
+/// A road from stored elements to a vector.
+macro_rules! stream {
+    ($name:ident from $of:ty: all($all_at:ident) $all:expr; first($at:ident, $count:ident) $first:expr;
+     one($one:ident) $to_sum:expr; across($values:ident) $across:expr;) => {
+        impl Stream<$of> for $name {
+            #[inline(always)]
+            unsafe fn stream(at: *const $of, count: usize) -> Self::Right {
+                if count >= Self::LANES {
+                    let $all_at = at;
+                    unsafe { $all }
+                } else {
+                    let ($at, $count) = (at, count);
+                    unsafe { $first }
+                }
+            }
+            #[inline(always)]
+            unsafe fn repeat(at: *const $of) -> Self::Left {
+                let $one = unsafe { at.read() };
+                let value: Self::Sum = $to_sum;
+                unsafe { Self::splat(&value) }
+            }
+            #[inline(always)]
+            unsafe fn left(right: Self::Right) -> Self::Left {
+                right
+            }
+            #[inline(always)]
+            unsafe fn resume(at: *const Self::Sum, count: usize) -> Self {
+                $name(unsafe { Self::read(at, count) })
+            }
+            #[inline(always)]
+            unsafe fn across(self) -> Self::Sum {
+                let $values = self.0;
+                unsafe { $across }
+            }
+        }
+    };
+}
+
+/// Up to 8 halves, the rest zeros.
+#[inline(always)]
+unsafe fn halves8(at: *const u16, count: usize) -> __m128i {
+    let mut lanes = [0u16; 8];
+    for (lane, value) in lanes.iter_mut().enumerate().take(count) {
+        *value = unsafe { at.add(lane).read() };
+    }
+    unsafe { _mm_loadu_si128(lanes.as_ptr().cast()) }
+}
+
+#[inline(always)]
+unsafe fn brain16(halves: __m256i) -> __m512 {
+    unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves))) }
+}
+
+#[inline(always)]
+unsafe fn brain8(halves: __m128i) -> __m256 {
+    unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(halves))) }
+}
+
+#[inline(always)]
+unsafe fn across8(values: __m256) -> f32 {
+    unsafe {
+        let half = _mm_add_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps::<1>(values));
+        let pair = _mm_add_ps(half, _mm_movehl_ps(half, half));
+        _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
+    }
+}
+
+#[inline(always)]
+unsafe fn across4(values: __m256d) -> f64 {
+    unsafe {
+        let half = _mm_add_pd(_mm256_castpd256_pd128(values), _mm256_extractf128_pd::<1>(values));
+        _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)))
+    }
+}
+
+stream! {
+    F32x16 from f32:
+    all(at) Self::load(at);
+    first(at, count) Self::load_first(at, count);
+    one(value) value;
+    across(values) _mm512_reduce_add_ps(values);
+}
+
+stream! {
+    F32x16 from bf16:
+    all(at) brain16(_mm256_loadu_si256(at.cast()));
+    first(at, count) brain16(_mm256_maskz_loadu_epi16(mask16(count), at.cast()));
+    one(value) bf16_to_f32(value);
+    across(values) _mm512_reduce_add_ps(values);
+}
+
+stream! {
+    F32x16 from f16:
+    all(at) _mm512_cvtph_ps(_mm256_loadu_si256(at.cast()));
+    first(at, count) _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask16(count), at.cast()));
+    one(value) f16_to_f32(value);
+    across(values) _mm512_reduce_add_ps(values);
+}
+
+stream! {
+    F64x8 from f64:
+    all(at) Self::load(at);
+    first(at, count) Self::load_first(at, count);
+    one(value) value;
+    across(values) _mm512_reduce_add_pd(values);
+}
+
+stream! {
+    F32x8 from f32:
+    all(at) Self::load(at);
+    first(at, count) Self::load_first(at, count);
+    one(value) value;
+    across(values) across8(values);
+}
+
+stream! {
+    F32x8 from bf16:
+    all(at) brain8(_mm_loadu_si128(at.cast()));
+    first(at, count) brain8(halves8(at.cast(), count));
+    one(value) bf16_to_f32(value);
+    across(values) across8(values);
+}
+
+stream! {
+    F32x8 from f16:
+    all(at) _mm256_cvtph_ps(_mm_loadu_si128(at.cast()));
+    first(at, count) _mm256_cvtph_ps(halves8(at.cast(), count));
+    one(value) f16_to_f32(value);
+    across(values) across8(values);
+}
+
+stream! {
+    F64x4 from f64:
+    all(at) Self::load(at);
+    first(at, count) Self::load_first(at, count);
+    one(value) value;
+    across(values) across4(values);
 }

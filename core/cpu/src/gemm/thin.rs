@@ -1,0 +1,443 @@
+//! Products of few rows: all memory and no arithmetic.
+//!
+//! A row times a matrix streams the matrix once, as it lies. Where its rows are neighbours in memory, they are added
+//! up, a few at a time, into a chunk of sums that stays in the cache ([`add_rows`]); where its columns run along k,
+//! products are summed in the lanes of registers ([`dots`]), for a few rows at once. The first adds in the order of
+//! the tiles, to the bit; the second in one of its own. Everything else is `driver`'s.
+
+use super::blocking::{Depth, worthwhile};
+use super::driver::{Operand, Problem, each};
+use super::epilogue::Finish;
+use super::lanes::Stream;
+use super::pack::Source;
+use super::tile::prefetch;
+use super::ways::Ways;
+use crate::simd::Level;
+use rushlight_base::runtime::num_threads;
+use rushlight_base::{DType, Result, Storage, bf16, f16};
+use std::mem::MaybeUninit;
+
+#[cfg(target_arch = "aarch64")]
+use super::neon;
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+
+/// Rows of a product that is thin where both operands run along k.
+const ROWS: usize = 16;
+/// Columns that are computed together.
+const COLUMNS: usize = 256;
+
+/// One block of k of a row times a matrix of neighbouring columns: `sums` becomes, or grows by, the block's products.
+struct Rows {
+    vector: *const u8,
+    /// Elements from one element of the vector to the next.
+    vector_step: isize,
+    matrix: *const u8,
+    /// Elements from one row of the matrix to the next.
+    matrix_step: isize,
+    depth: usize,
+    columns: usize,
+    /// Room for the sums of this block.
+    block: *mut u8,
+    /// The sums of all blocks.
+    sums: *mut u8,
+    first: bool,
+}
+
+/// Rows times columns, all of which run along k.
+struct Dots {
+    left: *const u8,
+    /// Elements from one row to the next.
+    left_step: isize,
+    rows: usize,
+    right: *const u8,
+    /// Elements from one column to the next.
+    right_step: isize,
+    columns: usize,
+    depth: usize,
+    /// Row after row of `COLUMNS`.
+    sums: *mut u8,
+}
+
+/// The functions of a dtype at a level.
+#[derive(Clone, Copy)]
+pub(super) struct Thin {
+    rows: unsafe fn(&Rows),
+    dots: unsafe fn(&Dots),
+}
+
+macro_rules! compiled {
+    ($(#[$meta:meta])* $rows:ident, $dots:ident) => {
+        /// # Safety
+        /// As for [`add_rows`].
+        $(#[$meta])*
+        unsafe fn $rows<V: Stream<T>, T>(rows: &Rows) {
+            // SAFETY: as for this function.
+            unsafe { add_rows::<V, T>(rows) }
+        }
+
+        /// # Safety
+        /// As for [`dots`].
+        $(#[$meta])*
+        unsafe fn $dots<V: Stream<T>, T>(arguments: &Dots) {
+            // SAFETY: as for this function.
+            unsafe { dots::<V, T>(arguments) }
+        }
+    };
+}
+
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
+    rows_avx512, dots_avx512
+}
+compiled! {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
+    rows_avx2, dots_avx2
+}
+compiled! {
+    #[cfg(target_arch = "aarch64")]
+    #[target_feature(enable = "neon")]
+    rows_neon, dots_neon
+}
+
+impl Thin {
+    /// The functions for `dtype` at `level`, if it has some.
+    pub fn of(dtype: DType, level: Level) -> Option<Thin> {
+        macro_rules! thin {
+            ($rows:ident, $dots:ident, $vector:ty, $of:ty) => {
+                Some(Thin { rows: $rows::<$vector, $of>, dots: $dots::<$vector, $of> })
+            };
+        }
+        match (level, dtype) {
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, DType::F32) => thin!(rows_avx512, dots_avx512, x86::F32x16, f32),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, DType::BF16) => thin!(rows_avx512, dots_avx512, x86::F32x16, bf16),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, DType::F16) => thin!(rows_avx512, dots_avx512, x86::F32x16, f16),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx512, DType::F64) => thin!(rows_avx512, dots_avx512, x86::F64x8, f64),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx2, DType::F32) => thin!(rows_avx2, dots_avx2, x86::F32x8, f32),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx2, DType::BF16) => thin!(rows_avx2, dots_avx2, x86::F32x8, bf16),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx2, DType::F16) => thin!(rows_avx2, dots_avx2, x86::F32x8, f16),
+            #[cfg(target_arch = "x86_64")]
+            (Level::Avx2, DType::F64) => thin!(rows_avx2, dots_avx2, x86::F64x4, f64),
+            #[cfg(target_arch = "aarch64")]
+            (Level::Neon, DType::F32) => thin!(rows_neon, dots_neon, neon::F32x4, f32),
+            #[cfg(target_arch = "aarch64")]
+            (Level::Neon, DType::F64) => thin!(rows_neon, dots_neon, neon::F64x2, f64),
+            _ => None,
+        }
+    }
+}
+
+/// # Safety
+/// The processor has the vector's instructions; the pointers are good for the sizes.
+#[inline(always)]
+unsafe fn add_rows<V: Stream<T>, T>(rows: &Rows) {
+    let (vector, matrix) = (rows.vector.cast::<T>(), rows.matrix.cast::<T>());
+    let block = rows.block.cast::<V::Sum>();
+    let full = rows.columns - rows.columns % V::LANES;
+    // SAFETY: p < depth and column < columns.
+    unsafe {
+        let mut p = 0;
+        while p < rows.depth {
+            let count = if p + 8 <= rows.depth { 8 } else { 1 };
+            let x = vector.offset(p as isize * rows.vector_step);
+            let from = matrix.offset(p as isize * rows.matrix_step);
+            if count == 8 {
+                let mut factors = [V::repeat(x); 8];
+                for (i, factor) in factors.iter_mut().enumerate() {
+                    *factor = V::repeat(x.offset(i as isize * rows.vector_step));
+                }
+                for column in (0..full).step_by(V::LANES) {
+                    add_eight::<V, T>(rows, &factors, from, block, p == 0, column, V::LANES);
+                }
+                if full < rows.columns {
+                    add_eight::<V, T>(rows, &factors, from, block, p == 0, full, rows.columns - full);
+                }
+            } else {
+                let factor = V::repeat(x);
+                for column in (0..rows.columns).step_by(V::LANES) {
+                    let count = V::LANES.min(rows.columns - column);
+                    let sums = if p == 0 { V::zero() } else { V::resume(block.add(column), count) };
+                    let sums = sums.mul_add(factor, V::stream(from.add(column), count));
+                    V::write(sums.total(), block.add(column), count);
+                }
+            }
+            p += count;
+        }
+        let sums = rows.sums.cast::<V::Sum>();
+        for column in (0..rows.columns).step_by(V::LANES) {
+            let count = V::LANES.min(rows.columns - column);
+            let mut total = if rows.depth == 0 { V::zero().total() } else { V::read(block.add(column), count) };
+            if !rows.first {
+                total = V::add(total, V::read(sums.add(column), count));
+            }
+            V::write(total, sums.add(column), count);
+        }
+    }
+}
+
+/// Eight rows' share of a vector of sums.
+///
+/// # Safety
+/// As for [`add_rows`].
+#[inline(always)]
+unsafe fn add_eight<V: Stream<T>, T>(
+    rows: &Rows,
+    factors: &[V::Left; 8],
+    from: *const T,
+    block: *mut V::Sum,
+    first: bool,
+    column: usize,
+    count: usize,
+) {
+    // SAFETY: column + count <= columns.
+    unsafe {
+        let mut sums = if first { V::zero() } else { V::resume(block.add(column), count) };
+        for (i, &factor) in factors.iter().enumerate() {
+            let row = from.offset(i as isize * rows.matrix_step).add(column);
+            prefetch(row.cast::<u8>().wrapping_add(512));
+            sums = sums.mul_add(factor, V::stream(row, count));
+        }
+        V::write(sums.total(), block.add(column), count);
+    }
+}
+
+/// # Safety
+/// As for [`add_rows`].
+#[inline(always)]
+unsafe fn dots<V: Stream<T>, T>(d: &Dots) {
+    // SAFETY: as for this function.
+    unsafe {
+        let mut column = 0;
+        while column + 4 <= d.columns {
+            let mut row = 0;
+            while row + 4 <= d.rows {
+                dot_tile::<V, T, 4, 4>(d, row, column);
+                row += 4;
+            }
+            while row < d.rows {
+                dot_tile::<V, T, 1, 4>(d, row, column);
+                row += 1;
+            }
+            column += 4;
+        }
+        while column < d.columns {
+            for row in 0..d.rows {
+                dot_tile::<V, T, 1, 1>(d, row, column);
+            }
+            column += 1;
+        }
+    }
+}
+
+/// `M` rows times `N` columns.
+///
+/// # Safety
+/// As for [`add_rows`].
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
+unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(d: &Dots, row: usize, column: usize) {
+    // SAFETY: row + M <= rows, column + N <= columns, p < depth.
+    unsafe {
+        let left = d.left.cast::<T>().offset(row as isize * d.left_step);
+        let right = d.right.cast::<T>().offset(column as isize * d.right_step);
+        let mut sums = [[[V::zero(); N]; M]; 2];
+        let mut p = 0;
+        if M * N <= 4 {
+            // Two sets of sums: one alone would wait for its own additions.
+            while p + 2 * V::LANES <= d.depth {
+                dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), V::LANES);
+                let next = p + V::LANES;
+                dot_step::<V, T, M, N>(&mut sums[1], d, left.add(next), right.add(next), V::LANES);
+                p += 2 * V::LANES;
+            }
+        }
+        while p + V::LANES <= d.depth {
+            dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), V::LANES);
+            p += V::LANES;
+        }
+        if p < d.depth {
+            dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), d.depth - p);
+        }
+        for i in 0..M {
+            for j in 0..N {
+                let out = d.sums.cast::<V::Sum>().add((row + i) * COLUMNS + column + j);
+                let mut total = [sums[0][i][j].across(); 2];
+                if M * N <= 4 {
+                    total[1] = sums[1][i][j].across();
+                    // The pair has one lane each: added like lanes.
+                    let pair = V::add(V::read(&total[0], 1), V::read(&total[1], 1));
+                    V::write(pair, out, 1);
+                } else {
+                    out.write(total[0]);
+                }
+            }
+        }
+    }
+}
+
+/// One vector's worth of k, for every sum of a tile.
+///
+/// # Safety
+/// As for [`add_rows`].
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
+unsafe fn dot_step<V: Stream<T>, T, const M: usize, const N: usize>(
+    sums: &mut [[V; N]; M],
+    d: &Dots,
+    left: *const T,
+    right: *const T,
+    count: usize,
+) {
+    // SAFETY: as for this function.
+    unsafe {
+        let mut columns = [V::stream(right, 0); N];
+        for j in 0..N {
+            columns[j] = V::stream(right.offset(j as isize * d.right_step), count);
+        }
+        for i in 0..M {
+            let row = V::left(V::stream(left.offset(i as isize * d.left_step), count));
+            for j in 0..N {
+                sums[i][j] = sums[i][j].mul_add(row, columns[j]);
+            }
+        }
+    }
+}
+
+/// Computes `problem` if it is thin; false if that is for the tiles.
+pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<bool> {
+    let (Some(thin), Operand::Strided(left), Operand::Strided(right)) = (ways.thin, p.left, p.right) else {
+        return Ok(false);
+    };
+    let threads = if serial { 1 } else { worthwhile(p.m.saturating_mul(p.n).saturating_mul(p.k), num_threads()) };
+    if p.m == 1 && right.lane == 1 && p.n > 1 {
+        add_up(p, ways, &thin, left, right, threads)?;
+        return Ok(true);
+    }
+    let along = right.depth == 1 && (left.depth == 1 || p.m == 1);
+    if !along || p.m.min(p.n) > ROWS || p.k < 8 {
+        return Ok(false);
+    }
+    if p.m > ROWS {
+        if left.depth != 1 {
+            return Ok(false);
+        }
+        let mut turned = *p;
+        (turned.left, turned.right) = (Operand::Strided(right), Operand::Strided(left));
+        (turned.m, turned.n) = (p.n, p.m);
+        (turned.out_row, turned.out_column) = (p.out_column, p.out_row);
+        (turned.add_row, turned.add_column) = (p.add_column, p.add_row);
+        dot_products(&turned, ways, &thin, right, left, threads)?;
+    } else {
+        dot_products(p, ways, &thin, left, right, threads)?;
+    }
+    Ok(true)
+}
+
+/// Columns of a share: a few shares for each thread, each some cache lines wide.
+fn together(columns: usize, threads: usize) -> usize {
+    if threads == 1 { COLUMNS } else { columns.div_ceil(4 * threads).next_multiple_of(32).min(COLUMNS) }
+}
+
+/// Room for sums, on the stack.
+#[repr(C, align(64))]
+struct Room<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
+
+fn add_up(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source, threads: usize) -> Result<()> {
+    let depth = Depth::new(ways.kernels, p.k);
+    let together = together(p.n, threads);
+    each(p.n.div_ceil(together), threads, &|share| {
+        let column = share * together;
+        let columns = together.min(p.n - column);
+        let mut sums = MaybeUninit::<Room<{ COLUMNS * 8 }>>::uninit();
+        let mut block = MaybeUninit::<Room<{ COLUMNS * 8 }>>::uninit();
+        for index in 0..depth.blocks {
+            let range = depth.range(index, p.k);
+            let rows = Rows {
+                vector: left.offset(range.start as isize * left.depth, ways.element),
+                vector_step: left.depth,
+                matrix: right.offset(range.start as isize * right.depth + column as isize, ways.element),
+                matrix_step: right.depth,
+                depth: range.len(),
+                columns,
+                block: block.as_mut_ptr().cast(),
+                sums: sums.as_mut_ptr().cast(),
+                first: index == 0,
+            };
+            // SAFETY: the columns and the range lie within the operands; the rooms hold a share's columns.
+            unsafe { (thin.rows)(&rows) };
+        }
+        store(p, ways, sums.as_mut_ptr().cast(), 1, column, columns);
+    })
+}
+
+fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source, threads: usize) -> Result<()> {
+    // A single row with gaps is brought together first: it is read for every column.
+    let mut gathered = None;
+    let mut from = left;
+    if left.depth != 1 {
+        let row = Storage::allocate(p.k * ways.element)?;
+        for k in 0..p.k {
+            let element = left.offset(k as isize * left.depth, ways.element);
+            // SAFETY: k is within the row, and within the room for it.
+            unsafe { element.copy_to_nonoverlapping(row.data().add(k * ways.element), ways.element) };
+        }
+        from = Source { at: row.data(), lane: 0, depth: 1 };
+        gathered = Some(row);
+    }
+    let together = together(p.n, threads);
+    each(p.n.div_ceil(together), threads, &|share| {
+        let column = share * together;
+        let columns = together.min(p.n - column);
+        let mut sums = MaybeUninit::<Room<{ COLUMNS * ROWS * 8 }>>::uninit();
+        let dots = Dots {
+            left: from.offset(0, 1),
+            left_step: from.lane,
+            rows: p.m,
+            right: right.offset(column as isize * right.lane, ways.element),
+            right_step: right.lane,
+            columns,
+            depth: p.k,
+            sums: sums.as_mut_ptr().cast(),
+        };
+        // SAFETY: the columns lie within the operand; the room holds a share's sums.
+        unsafe { (thin.dots)(&dots) };
+        store(p, ways, sums.as_mut_ptr().cast(), p.m, column, columns);
+    })?;
+    drop(gathered);
+    Ok(())
+}
+
+/// Finishes rows of `COLUMNS` sums.
+fn store(p: &Problem<'_>, ways: &Ways, sums: *mut u8, rows: usize, column: usize, columns: usize) {
+    let bytes = ways.out_bytes as isize;
+    let add = match p.add.is_null() {
+        true => p.add,
+        false => p.add.wrapping_offset(column as isize * p.add_column * bytes),
+    };
+    let finish = Finish {
+        sums,
+        sums_row: COLUMNS,
+        out: p.out.wrapping_offset(column as isize * p.out_column * bytes),
+        out_row: p.out_row,
+        out_column: p.out_column,
+        add,
+        add_row: p.add_row,
+        add_column: p.add_column,
+        rows,
+        columns,
+        alpha: p.alpha,
+        beta: p.beta,
+        activation: p.activation,
+    };
+    // SAFETY: the columns lie within the output, and the room holds their sums.
+    unsafe { (ways.finish)(&finish) }
+}
