@@ -8,7 +8,7 @@ use super::tile::Kernels;
 /// Bytes of a right panel that should stay in the first-level cache while the left panels pass by.
 const PANEL_BYTES: usize = 32 << 10;
 /// Bytes of left panels that should stay in the second-level cache of a core.
-const LEFT_BYTES: usize = 512 << 10;
+const LEFT_BYTES: usize = 256 << 10;
 /// Bytes of left panels that are packed at a time, for all threads.
 const LEFT_CHUNK: usize = 8 << 20;
 /// Bytes of right panels that are packed at a time.

@@ -2,7 +2,7 @@
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DimVec, Result, Scalar, ensure, format_sizes};
+use rushlight_base::{DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes};
 
 /// The product of vectors, matrices, or batches of matrices.
 pub fn matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
@@ -100,6 +100,17 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     match bias {
         Some(bias) if input.ndim() == 2 && weight.ndim() == 2 => {
             ops::addmm(bias, input, &transposed, Scalar::Int(1), Scalar::Int(1))
+        }
+        // A stack of rows is one tall matrix: one pass writes product and bias.
+        Some(bias) if input.ndim() > 2 && weight.ndim() == 2 && input.is_contiguous(MemoryFormat::Contiguous) => {
+            let sizes = input.sizes();
+            let (head, last) = (&sizes[..sizes.len() - 1], sizes[sizes.len() - 1]);
+            let rows: i64 = head.iter().product();
+            let stacked = ops::view(input, &[rows, last])?;
+            let product = ops::addmm(bias, &stacked, &transposed, Scalar::Int(1), Scalar::Int(1))?;
+            let mut shape = DimVec::from_slice(head);
+            shape.push(weight.sizes()[0]);
+            ops::view(&product, &shape)
         }
         Some(bias) => ops::add_tensor(&ops::matmul(input, &transposed)?, bias, Scalar::Int(1)),
         None => ops::matmul(input, &transposed),
