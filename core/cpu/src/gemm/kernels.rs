@@ -8,7 +8,7 @@ use num_complex::Complex;
 #[cfg(target_arch = "aarch64")]
 use super::neon;
 #[cfg(target_arch = "x86_64")]
-use super::x86;
+use super::{amx, x86};
 
 /// What is multiplied and added: the packed elements and the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,10 @@ pub(super) enum Arithmetic {
     BF16Pairs,
     /// Fours of bytes, summed in 32 bits.
     I8Fours,
+    /// Brain floats in matrix registers, summed in `f32`.
+    BF16Tiles,
+    /// Bytes in matrix registers, summed in 32 bits.
+    I8Tiles,
 }
 
 macro_rules! compiled {
@@ -113,13 +117,17 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, I16Pairs) => kernels!(avx512, x86::I16x2x16, packed [4 8 12], direct [], vectors 2),
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512, BF16Pairs) if has_extensions() && is_amd() => {
+        (Level::Avx512, BF16Pairs) if has_extensions() => {
             kernels!(avx512_extended, x86::BF16x2x16, packed [2 4 6 8 10 12], direct [], vectors 2)
         }
         #[cfg(target_arch = "x86_64")]
         (Level::Avx512, I8Fours) if has_extensions() => {
             kernels!(avx512_extended, x86::I8x4x16, packed [2 4 6 8 10 12], direct [], vectors 2)
         }
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, BF16Tiles) if amx::is_available() => amx::BF16,
+        #[cfg(target_arch = "x86_64")]
+        (Level::Avx512, I8Tiles) if amx::is_available() => amx::I8,
         #[cfg(target_arch = "x86_64")]
         (Level::Avx2, F32) => kernels!(avx2, x86::F32x8, packed [2 4 6], direct [1 2 3 4 5 6], vectors 2),
         #[cfg(target_arch = "x86_64")]
@@ -144,23 +152,11 @@ pub(super) fn kernels(arithmetic: Arithmetic, level: Level) -> Option<&'static K
         (_, I64) => kernels!(portable, Plain<i64, 2>, packed [2 4], direct [], vectors 2),
         (_, C64) => kernels!(portable, Plain<Complex<f32>, 2>, packed [2 4], direct [], vectors 2),
         (_, C128) => kernels!(portable, Plain<Complex<f64>, 2>, packed [2 4], direct [], vectors 2),
-        (_, I16Pairs | BF16Pairs | I8Fours) => return None,
+        (_, I16Pairs | BF16Pairs | I8Fours | BF16Tiles | I8Tiles) => return None,
     })
 }
 
 #[cfg(target_arch = "x86_64")]
 fn has_extensions() -> bool {
     std::arch::is_x86_feature_detected!("avx512bf16") && std::arch::is_x86_feature_detected!("avx512vnni")
-}
-
-/// Is the processor one of AMD's? Theirs multiply pairs of brain floats at the rate of floats, twice as many; Intel's
-/// (measured on Sapphire Rapids) at a quarter of that, slower than the same product in floats.
-#[cfg(target_arch = "x86_64")]
-fn is_amd() -> bool {
-    use std::sync::OnceLock;
-    static AMD: OnceLock<bool> = OnceLock::new();
-    *AMD.get_or_init(|| {
-        let vendor = std::arch::x86_64::__cpuid(0);
-        [vendor.ebx, vendor.edx, vendor.ecx] == [b"Auth", b"enti", b"cAMD"].map(|four| u32::from_le_bytes(*four))
-    })
 }

@@ -4,11 +4,13 @@
 //! [`gemm`] multiplies two matrices, [`batched`] stacks of them, [`gemm_packed`] one whose right operand was packed
 //! before, and [`gemm_panels`] operands that exist only panel by panel.
 //!
-//! From the inside out: `lanes` (with `x86`, `neon`) multiplies and adds vectors, `tile` keeps a few rows of sums in
+//! From the inside out: `lanes` (with `x86`, `neon`; `amx` has registers of its own) multiplies and adds vectors, `tile` keeps a few rows of sums in
 //! registers, `kernels` lists the tiles of each arithmetic and level, `pack` and `epilogue` bring elements in and
 //! out, `ways` joins these for a dtype, `blocking` cuts a product to fit the caches, `driver` runs it, `thin` takes
 //! the products that are all memory and no arithmetic.
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 mod batch;
 mod blocking;
 mod convert;

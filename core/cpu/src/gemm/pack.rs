@@ -62,9 +62,40 @@ unsafe fn pack<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8
             }
         } else if source.depth == 1 && matches!(size_of::<I>() * G, 4 | 8) {
             transpose::<T, I, G, LEVEL>(source, lanes, depth, width, to);
+        } else if source.depth == 1 && G >= 32 {
+            runs::<T, I, G>(source, lanes, depth, width, to);
         } else {
             gather::<T, I, G>(source, lanes, 0, depth, width, to);
         }
+    }
+}
+
+/// Lanes that run along k, in groups as long as a cache line: copied run by run.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn runs<T: Convert<I>, I: Copy + Default, const G: usize>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut I,
+) {
+    // SAFETY: lane < lanes and p < depth; the panel has room.
+    unsafe {
+        for group in 0..depth / G {
+            for lane in 0..width {
+                let to = to.add((group * width + lane) * G);
+                if lane < lanes {
+                    let from = source.at.cast::<T>().offset(lane as isize * source.lane).add(group * G);
+                    convert::<T, I, G>(from, to);
+                } else {
+                    to.cast::<[I; G]>().write_unaligned([I::default(); G]);
+                }
+            }
+        }
+        gather::<T, I, G>(source, lanes, depth / G * G, depth, width, to);
     }
 }
 
@@ -328,6 +359,27 @@ unsafe fn pack_raised<const LEVEL: u8>(source: &Source, lanes: usize, depth: usi
                 *sums.add(lane) -= 128 * sum;
             }
         }
+    }
+}
+
+/// Packs groups of `G`, and fills up with zeros to a multiple of `FULL` along k.
+///
+/// # Safety
+/// As for [`PackFn`], with AVX-512; the panel has room for what is filled up.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
+pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default, const G: usize, const FULL: usize>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut u8,
+) {
+    let (done, all) = (depth.next_multiple_of(G) * width, depth.next_multiple_of(FULL) * width);
+    // SAFETY: as for this function; zeros are elements.
+    unsafe {
+        pack::<T, I, G, { Level::Avx512 as u8 }>(source, lanes, depth, width, to);
+        to.cast::<I>().add(done).write_bytes(0, all - done);
     }
 }
 

@@ -420,3 +420,32 @@ fn any_number_of_threads_gives_the_same_to_the_bit() {
     same_on_any_threads::<bf16>(&shapes);
     same_on_any_threads::<Complex64>(&shapes[..4]);
 }
+
+#[test]
+fn pairs_and_fours_where_matrix_registers_would_be_chosen() {
+    let mut random = Random(31);
+    for (m, n, k) in [(3, 5, 7), (17, 33, 64), (13, 40, 1100), (40, 64, 63)] {
+        if let Some(ways) = ways::brain_pairs(Level::Avx512).filter(|_| Level::Avx512.is_available()) {
+            let (mut a, mut b) =
+                (Matrix::<bf16>::random(&mut random, [1, m, k], m), Matrix::<bf16>::random(&mut random, [1, k, n], n));
+            let mut out = Matrix::<bf16>::random(&mut random, [1, m, n], 0);
+            solve_by(&ways, &mut out, &mut a, &mut b);
+            check(&a, &b, &out, k, "pairs", |_, sum| sum);
+        }
+        if let Some(ways) = ways::byte_fours(Level::Avx512).filter(|_| Level::Avx512.is_available()) {
+            let (mut a, mut b) =
+                (Matrix::<i8>::random(&mut random, [1, m, k], m), Matrix::<i8>::random(&mut random, [1, k, n], n));
+            a.values.iter_mut().take(k).for_each(|value| *value = i8::MIN);
+            let mut out = Matrix::<i32>::random(&mut random, [1, m, n], 0);
+            solve_by(&ways, &mut out, &mut a, &mut b);
+            check(&a, &b, &out, k, "fours", |_, sum| sum);
+        }
+    }
+}
+
+fn solve_by<T: Value, O: Value>(ways: &Ways, out: &mut Matrix<O>, a: &mut Matrix<T>, b: &mut Matrix<T>) {
+    let (out, a, b) = (out.matrix(), a.matrix(), b.matrix());
+    let sizes = [a.size(0), a.size(1), b.size(0), b.size(1)];
+    let (left, right) = (Operand::Strided(rows(&a)), Operand::Strided(columns(&b)));
+    solve(ways, &out, sizes, true, left, right, &Epilogue::default()).unwrap();
+}

@@ -84,7 +84,8 @@ pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
         (DType::F32, DType::F32) => ways!(level, F32: f32 and f32 as f32 x 1, f32 to f32, dtype),
         (DType::F64, DType::F64) => ways!(level, F64: f64 and f64 as f64 x 1, f64 to f64, dtype),
         (DType::F16, DType::F16) => ways!(level, F32: f16 and f16 as f32 x 1, f32 to f16, dtype),
-        (DType::BF16, DType::BF16) => ways!(level, BF16Pairs: Bits16 and Bits16 as u16 x 2, f32 to bf16, dtype)
+        (DType::BF16, DType::BF16) => brain_tiles(level)
+            .or_else(|| brain_pairs(level).filter(|_| pairs_are_fast()))
             .or_else(|| ways!(level, F32: bf16 and bf16 as f32 x 1, f32 to bf16, dtype)),
         (DType::U8, DType::U8) => ways!(level, I16Pairs: u8 and u8 as i16 x 2, i32 to u8, dtype)
             .or_else(|| ways!(level, I32: u8 and u8 as i32 x 1, i32 to u8, dtype)),
@@ -118,8 +119,42 @@ pub(super) fn ways(dtype: DType, out: DType, level: Level) -> Result<Ways> {
     found.ok_or_else(|| unsupported("addmm_impl_cpu_", dtype))
 }
 
-/// Fours of bytes, where the processor multiplies them.
+/// Bytes, where the processor multiplies several at once.
 fn bytes(level: Level) -> Option<Ways> {
+    byte_tiles(level).or_else(|| byte_fours(level))
+}
+
+/// Brain floats in matrix registers, where there are some.
+#[cfg(target_arch = "x86_64")]
+fn brain_tiles(level: Level) -> Option<Ways> {
+    let tiles = ways!(level, BF16Tiles: Bits16 and Bits16 as u16 x 32, f32 to bf16, DType::BF16)?;
+    Some(Ways { pack_right: pack::padded::<Bits16, u16, 2, 32>, ..tiles })
+}
+
+/// Bytes in matrix registers, where there are some.
+#[cfg(target_arch = "x86_64")]
+fn byte_tiles(level: Level) -> Option<Ways> {
+    let tiles = ways!(level, I8Tiles: i8 and i8 as i8 x 64, i32 to i32, DType::I8)?;
+    Some(Ways { pack_right: pack::padded::<i8, i8, 4, 64>, ..tiles })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn brain_tiles(_: Level) -> Option<Ways> {
+    None
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn byte_tiles(_: Level) -> Option<Ways> {
+    None
+}
+
+/// Pairs of brain floats, where the processor multiplies them.
+pub(super) fn brain_pairs(level: Level) -> Option<Ways> {
+    ways!(level, BF16Pairs: Bits16 and Bits16 as u16 x 2, f32 to bf16, DType::BF16)
+}
+
+/// Fours of bytes, where the processor multiplies them.
+pub(super) fn byte_fours(level: Level) -> Option<Ways> {
     let bytes = ways!(level, I8Fours: Raised and i8 as i8 x 4, i32 to i32, DType::I8)?;
     let pack_right: PackFn = match level {
         #[cfg(target_arch = "x86_64")]
@@ -129,4 +164,21 @@ fn bytes(level: Level) -> Option<Ways> {
         _ => pack::raised_portable,
     };
     Some(Ways { pack_right, ..bytes })
+}
+
+/// Is the processor one of AMD's? Theirs multiply pairs of brain floats at the rate of floats, twice as many; Intel's
+/// (measured on Sapphire Rapids) at a quarter of that, slower than the same product in floats.
+#[cfg(target_arch = "x86_64")]
+fn pairs_are_fast() -> bool {
+    use std::sync::OnceLock;
+    static AMD: OnceLock<bool> = OnceLock::new();
+    *AMD.get_or_init(|| {
+        let vendor = std::arch::x86_64::__cpuid(0);
+        [vendor.ebx, vendor.edx, vendor.ecx] == [b"Auth", b"enti", b"cAMD"].map(|four| u32::from_le_bytes(*four))
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn pairs_are_fast() -> bool {
+    false
 }
