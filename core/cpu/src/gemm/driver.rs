@@ -250,21 +250,36 @@ impl Run<'_> {
         }
     }
 
+    /// The left operand, if its elements meet so few panels that packing them does not pay. Rows that all fall into
+    /// one set of the first-level cache are packed.
+    fn left_in_place(&self) -> Option<Source> {
+        let (kernels, p) = (self.ways.kernels, self.problem);
+        let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element;
+        match p.left {
+            Operand::Strided(left) if possible && p.n <= 4 * kernels.columns() => {
+                let collide = left.lane != 1 && left.lane * kernels.in_bytes as isize % 4096 == 0;
+                (!collide).then_some(left)
+            }
+            _ => None,
+        }
+    }
+
     fn packed(&self) -> Result<()> {
         let (kernels, p, depth, threads) = (self.ways.kernels, self.problem, self.depth, self.threads);
-        let step = kernels.height_step;
+        let in_place = self.left_in_place();
+        let step = if in_place.is_some() { 1 } else { kernels.height_step };
         let (columns, height) = (kernels.columns(), even_parts(p.m, kernels.rows, step));
         let groups = depth.block.div_ceil(kernels.group);
         let left_bytes = (groups * height * kernels.group_bytes()).next_multiple_of(64);
         let right_bytes = right_panel_bytes(self.ways, &depth);
         let (left_count, right_count) = (p.m.div_ceil(height), p.n.div_ceil(columns));
-        let (left_most, right_most) =
-            (left_panels(left_bytes).min(left_count), right_panels(right_bytes).min(right_count));
+        let left_most = if in_place.is_some() { left_count } else { left_panels(left_bytes).min(left_count) };
+        let right_most = right_panels(right_bytes).min(right_count);
         let prepared = match p.right {
             Operand::Packed(packed) => Some(packed),
             _ => None,
         };
-        let left_room = Storage::allocate(left_most * left_bytes)?;
+        let left_room = Storage::allocate(if in_place.is_some() { 0 } else { left_most * left_bytes })?;
         let right_room = Storage::allocate(if prepared.is_some() { 0 } else { right_most * right_bytes })?;
         let waiting = depth.blocks > 1 && !self.ways.stores_sums;
         let sums = match waiting {
@@ -284,7 +299,8 @@ impl Run<'_> {
                     let fresh = if first_row == 0 && prepared.is_none() { panels.len() } else { 0 };
                     // Some panels to a share: packing one takes about a microsecond.
                     let together = if threads > 1 { 4 } else { usize::MAX };
-                    let (left_shares, right_shares) = (rows.len().div_ceil(together), fresh.div_ceil(together));
+                    let unpacked = if in_place.is_some() { 0 } else { rows.len() };
+                    let (left_shares, right_shares) = (unpacked.div_ceil(together), fresh.div_ceil(together));
                     each(left_shares + right_shares, threads, &|share| {
                         if share < left_shares {
                             let own =
@@ -326,13 +342,13 @@ impl Run<'_> {
                             for i in own_rows.clone() {
                                 let row = (rows.start + i) * height;
                                 let down = height.min(p.m - row);
-                                let tile = Tile {
+                                let mut tile = Tile {
                                     depth: groups,
                                     left: left_room.at(i * left_bytes),
                                     left_row: 0,
                                     left_step: 0,
                                     right: right.at(panel * right_bytes),
-                                    right_step: 0,
+                                    right_step: (vectors * kernels.lanes * kernels.in_bytes) as isize,
                                     out: std::ptr::null_mut(),
                                     out_row: 0,
                                     add: std::ptr::null(),
@@ -340,7 +356,16 @@ impl Run<'_> {
                                     rows: down,
                                     columns: across,
                                 };
-                                let function = kernels.packed[down.div_ceil(step) - 1][vectors - 1];
+                                let function = match in_place {
+                                    Some(left) => {
+                                        let at = row as isize * left.lane + block.start as isize * left.depth;
+                                        tile.left = left.offset(at, kernels.in_bytes);
+                                        tile.left_row = left.lane * kernels.in_bytes as isize;
+                                        tile.left_step = left.depth * kernels.in_bytes as isize;
+                                        kernels.direct[down - 1][vectors - 1]
+                                    }
+                                    None => kernels.packed[down.div_ceil(step) - 1][vectors - 1],
+                                };
                                 self.compute(function, tile, row, column, stage, sums);
                             }
                         }

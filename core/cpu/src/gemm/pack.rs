@@ -6,6 +6,7 @@
 //! neighbours in memory are copied, lanes that run along k are transposed in registers, the rest goes one by one.
 
 use super::convert::Convert;
+use super::tile::prefetch;
 use crate::simd::Level;
 
 /// Where the elements of some lanes are. Steps are in elements.
@@ -133,6 +134,10 @@ unsafe fn copy<T: Convert<I>, I: Copy + Default>(
         for p in 0..depth {
             let from = source.at.cast::<T>().offset(p as isize * source.depth);
             let to = to.add(p * width);
+            // The pieces of a wide matrix's rows are far apart: no hardware sees the next one coming.
+            let ahead = from.wrapping_offset(16 * source.depth).cast::<u8>();
+            prefetch(ahead);
+            prefetch(ahead.wrapping_add(64));
             let mut lane = 0;
             while lane + 16 <= lanes {
                 convert::<T, I, 16>(from.add(lane), to.add(lane));
