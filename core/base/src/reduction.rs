@@ -22,16 +22,6 @@ impl<const N: usize> Walk<N> {
         Walk { sizes: DimVec::new(), steps: smallvec::SmallVec::new() }
     }
 
-    /// The walk over `sizes`, row-major, with the strides of `N` operands.
-    pub fn over(sizes: &[i64], strides: [&[i64]; N]) -> Walk<N> {
-        let mut walk = Walk::new();
-        for dim in (0..sizes.len()).rev() {
-            walk.push(sizes[dim], std::array::from_fn(|operand| strides[operand][dim] as isize));
-        }
-        walk.coalesce();
-        walk
-    }
-
     /// Adds a dimension outside of the others.
     fn push(&mut self, size: i64, steps: [isize; N]) {
         if size != 1 {
@@ -137,26 +127,6 @@ impl<const N: usize> Walk<N> {
     }
 }
 
-impl<const N: usize> Walk<N> {
-    /// Calls `visit` with the offsets of the places in `range` (of `0..self.numel()`), in order.
-    #[inline]
-    pub fn places(&self, range: Range<usize>, mut visit: impl FnMut([isize; N])) {
-        let (len, steps) = self.inner();
-        if range.is_empty() || len == 0 {
-            return;
-        }
-        let mut at = range.start;
-        self.rows(range.start / len..range.end.div_ceil(len), |row| {
-            let end = range.end.min((at / len + 1) * len);
-            while at < end {
-                let nth = (at % len) as isize;
-                visit(std::array::from_fn(|operand| row[operand] + nth * steps[operand]));
-                at += 1;
-            }
-        });
-    }
-}
-
 /// The two halves of a reduction.
 #[derive(Clone, Debug)]
 pub struct Reduction {
@@ -248,13 +218,6 @@ mod tests {
         assert_eq!(all.len(), 24);
         for start in 0..24 {
             assert_eq!(places(&plan.kept, start..24), all[start..]);
-        }
-        let walk = Walk::over(&[2, 3, 4], [&[100, 5, 1]]);
-        let all: Vec<isize> = (0..24).map(|nth| nth / 12 * 100 + nth / 4 % 3 * 5 + nth % 4).collect();
-        for start in 0..24 {
-            let mut seen = Vec::new();
-            walk.places(start..23, |[at]| seen.push(at));
-            assert_eq!(seen, all[start..23.max(start)]);
         }
     }
 

@@ -13,7 +13,6 @@ mod array;
 pub mod math;
 mod number;
 mod room;
-mod rows;
 pub mod simd;
 
 pub mod arithmetic;

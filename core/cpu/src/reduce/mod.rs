@@ -126,4 +126,4 @@ fn truth(out: &Array, a: &Array, name: &str, finish: impl Fn(u8) -> bool + Sync)
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

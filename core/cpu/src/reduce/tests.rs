@@ -13,7 +13,7 @@ static FORCED: AtomicU8 = AtomicU8::new(0);
 static SETTINGS: Mutex<()> = Mutex::new(());
 
 /// [`simd::run`], at the forced level.
-pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     let forced = Level::ALL.into_iter().find(|&level| level as u8 == FORCED.load(Ordering::Relaxed));
     match forced.filter(|level| level.is_available()) {
         None => simd::run(kernel),
