@@ -62,6 +62,6 @@ fn main() {
     }
     let pair = median(100_000, || drop(black_box(Malloc::new(black_box(128 + 64)))));
     println!("malloc and free of as much: {pair:.1} ns");
-    let training = median(5, || step(Malloc::new, |block| block.0));
+    let training = median(5, || step(Malloc::new, |block| black_box(block.0)));
     println!("  training step with malloc: {:.2} ms", training / 1e6);
 }
