@@ -4,9 +4,10 @@
 
 use crate::array::Array;
 use crate::number::{Number, Ordered, Wide};
-use crate::reduce::driver::{self, Reducer, Shared, Steps, WIDTH};
+use crate::reduce::driver::{self, Reducer, Steps, WIDTH};
 use crate::reduce::fold::{FloatFolding, Fold, Folding, Largest, Smallest};
 use crate::reduce::{fold_into, plan, reduce_into};
+use crate::shared::Shared;
 use rushlight_base::reduction::Order;
 use rushlight_base::{Result, ensure};
 use std::marker::PhantomData;
@@ -170,7 +171,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
     #[inline(always)]
     fn empty(self) -> Place<T> {
         let value = Extreme::<T, MAX>(PhantomData).empty();
-        Place { value, len: 0, index: 0, at: Shared(std::ptr::null_mut()) }
+        Place { value, len: 0, index: 0, at: Shared::new(std::ptr::null_mut()) }
     }
 
     #[inline(always)]
@@ -182,7 +183,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
     unsafe fn line(self, at: *const T, len: usize, step: isize, index: usize) -> Place<T> {
         // SAFETY: the caller's promise.
         let value = unsafe { T::value::<MAX>(at, len, step) };
-        Place { value, len: len as u32, index: index as i64, at: Shared(at.cast_mut()) }
+        Place { value, len: len as u32, index: index as i64, at: Shared::new(at.cast_mut()) }
     }
 
     unsafe fn tile(self, at: *const T, rows: usize, steps: Steps, index: usize, acc: &mut [Place<T>]) {
@@ -224,7 +225,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
         }
         for (column, acc) in acc.iter_mut().enumerate() {
             let index = index as i64 + i64::from(place[column]);
-            *acc = Place { value: best[column], len: 1, index, at: Shared(std::ptr::null_mut()) };
+            *acc = Place { value: best[column], len: 1, index, at: Shared::new(std::ptr::null_mut()) };
         }
     }
 }
@@ -284,8 +285,8 @@ fn search<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: Optio
 
 /// Places, and values at the same offsets if wanted.
 fn places<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: &Array, a: &Array) -> Result<()> {
-    let (to, from) = (Shared(indices.as_ptr::<i64>()), a.as_ptr::<T>().cast_const());
-    let values = values.map(|values| Shared(values.as_ptr::<T>()));
+    let (to, from) = (Shared::new(indices.as_ptr::<i64>()), a.as_ptr::<T>().cast_const());
+    let values = values.map(|values| Shared::new(values.as_ptr::<T>()));
     let reducer = ArgExtreme::<T, MAX>(PhantomData);
     let write = move |at: isize, place: Place<T>, step: isize| {
         // SAFETY: `at` comes from the plan over `indices`, whose sizes and strides `values` shares.

@@ -28,6 +28,7 @@ mod pointwise;
 pub mod random;
 pub mod reduce;
 mod select;
+mod shared;
 pub mod softmax;
 pub mod sort;
 

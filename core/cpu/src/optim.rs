@@ -5,6 +5,7 @@
 
 use crate::array::Array;
 use crate::number::{Analytic, Number, Real};
+use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd, run};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
@@ -115,23 +116,15 @@ impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
     }
 }
 
-/// A pointer that the threads of one step share.
-#[derive(Clone, Copy)]
-struct Shared<T>(*mut T);
-// SAFETY: every element is touched by one thread.
-unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Shared<T> {}
-
 /// Updates every element of `N` arrays of one shape, in one pass.
 fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N>) -> Result<()> {
     let sizes = arrays[0].sizes();
     let same = arrays.iter().all(|array| array.sizes() == sizes && array.dtype() == arrays[0].dtype());
     ensure!(same, Runtime, "params, grads and optimizer state must have the same dtype and shape");
-    let at = arrays.map(|array| Shared(array.as_ptr::<T>()));
+    let at = arrays.map(|array| Shared::new(array.as_ptr::<T>()));
     if arrays.iter().all(|array| array.is_contiguous()) {
         return parallel_chunks(arrays[0].numel(), GRAIN, &|chunk| {
-            let at = at.map(|at| at.0.wrapping_add(chunk.start));
+            let at = at.map(|at| at.get().wrapping_add(chunk.start));
             run(Row { update, at, steps: [1; N], len: chunk.len() });
         });
     }
@@ -139,7 +132,7 @@ fn apply<T: Float, const N: usize>(arrays: [&Array; N], update: impl Update<T, N
     let plan = Plan::new(sizes, std::array::from_fn(|operand| strides[operand].as_slice()));
     let (len, steps) = (plan.row_len(), plan.row_steps());
     plan.rows(&mut |offsets: [isize; N]| {
-        let at = std::array::from_fn(|operand| at[operand].0.wrapping_offset(offsets[operand]));
+        let at = std::array::from_fn(|operand| at[operand].get().wrapping_offset(offsets[operand]));
         run(Row { update, at, steps, len });
     });
     Ok(())

@@ -12,6 +12,7 @@ use super::packed::PackedB;
 use super::thin;
 use super::tile::Tile;
 use super::ways::Ways;
+use crate::shared::Shared;
 use rushlight_base::runtime::{check_cancelled, num_threads, parallel_for};
 use rushlight_base::{Error, Result, Storage};
 use std::mem::MaybeUninit;
@@ -74,21 +75,6 @@ pub(super) struct Room([MaybeUninit<u8>; 4096]);
 struct Stage {
     first: bool,
     last: bool,
-}
-
-/// A pointer that shares may carry.
-#[derive(Clone, Copy)]
-struct Shared(*mut u8);
-
-// SAFETY: shares use disjoint parts of what it points to, or only read it.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    fn at(&self, bytes: usize) -> *mut u8 {
-        self.0.wrapping_add(bytes)
-    }
 }
 
 /// Runs the shares, on this thread if there is but one to run them.
@@ -191,7 +177,7 @@ impl Run<'_> {
         row: usize,
         column: usize,
         stage: Stage,
-        sums: Option<Shared>,
+        sums: Option<Shared<u8>>,
     ) {
         let (p, ways) = (self.problem, self.ways);
         let (out_bytes, sum_bytes) = (ways.out_bytes as isize, ways.kernels.sum_bytes);
@@ -202,7 +188,7 @@ impl Run<'_> {
             false => p.add.wrapping_offset((r * p.add_row + c * p.add_column) * out_bytes),
         };
         if let Some(sums) = sums {
-            let at = sums.at((row * p.n + column) * sum_bytes);
+            let at = sums.get().wrapping_add((row * p.n + column) * sum_bytes);
             let step = (p.n * sum_bytes) as isize;
             if !stage.first {
                 (tile.add, tile.add_row) = (at, step);
@@ -286,8 +272,8 @@ impl Run<'_> {
             true => Some(Storage::allocate(p.m * p.n * kernels.sum_bytes)?),
             false => None,
         };
-        let sums = sums.as_ref().map(|sums| Shared(sums.data()));
-        let (left_room, right_room) = (Shared(left_room.data()), Shared(right_room.data()));
+        let sums = sums.as_ref().map(|sums| Shared::new(sums.data()));
+        let (left_room, right_room) = (Shared::new(left_room.data()), Shared::new(right_room.data()));
         let failed = OnceLock::new();
         for first_panel in (0..right_count).step_by(right_most) {
             let panels = first_panel..right_count.min(first_panel + right_most);
@@ -308,7 +294,8 @@ impl Run<'_> {
                             for i in own {
                                 let row = (rows.start + i) * height;
                                 let lanes = height.min(p.m - row);
-                                let (at, width) = (left_room.at(i * left_bytes), lanes.next_multiple_of(step));
+                                let (at, width) =
+                                    (left_room.get().wrapping_add(i * left_bytes), lanes.next_multiple_of(step));
                                 let packed = self.pack(&p.left, row..row + lanes, &block, width, at, true);
                                 note(&failed, packed);
                             }
@@ -318,7 +305,7 @@ impl Run<'_> {
                             for i in own {
                                 let column = (panels.start + i) * columns;
                                 let lanes = columns.min(p.n - column);
-                                let at = right_room.at(i * right_bytes);
+                                let at = right_room.get().wrapping_add(i * right_bytes);
                                 let width = lanes.next_multiple_of(kernels.lanes);
                                 let packed = self.pack(&p.right, column..column + lanes, &block, width, at, false);
                                 note(&failed, packed);
@@ -329,7 +316,7 @@ impl Run<'_> {
                         return Err(Error::clone(error));
                     }
                     let right = match prepared {
-                        Some(packed) => Shared(packed.panel(index, panels.start).cast_mut()),
+                        Some(packed) => Shared::new(packed.panel(index, panels.start).cast_mut()),
                         None => right_room,
                     };
                     let grid = Grid::new(rows.len(), panels.len(), left_bytes, threads);
@@ -344,10 +331,10 @@ impl Run<'_> {
                                 let down = height.min(p.m - row);
                                 let mut tile = Tile {
                                     depth: groups,
-                                    left: left_room.at(i * left_bytes),
+                                    left: left_room.get().wrapping_add(i * left_bytes),
                                     left_row: 0,
                                     left_step: 0,
-                                    right: right.at(panel * right_bytes),
+                                    right: right.get().wrapping_add(panel * right_bytes),
                                     right_step: (vectors * kernels.lanes * kernels.in_bytes) as isize,
                                     out: std::ptr::null_mut(),
                                     out_row: 0,

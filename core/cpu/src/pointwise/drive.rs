@@ -8,6 +8,7 @@
 use super::Loop;
 use super::stage::{self, Side, move_tile};
 use crate::convert::caster;
+use crate::shared::Shared;
 use rushlight_base::plan::{Plan, Tile, Tiles};
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DType, Result};
@@ -62,12 +63,6 @@ struct Job<'j, const N: usize> {
 // SAFETY: what is behind the pointers is vouched for by `Array::new`; chunks write disjoint elements.
 unsafe impl<const N: usize> Sync for Job<'_, N> {}
 
-/// Pointers that a parallel loop may hold.
-#[derive(Clone, Copy)]
-struct Pointers<const N: usize>([*mut u8; N]);
-// SAFETY: as for `Job`.
-unsafe impl<const N: usize> Sync for Pointers<N> {}
-
 /// Runs `kernel` over all of `walk`; see `Loop::run`.
 #[inline(never)]
 pub(super) fn drive<const N: usize>(
@@ -102,11 +97,10 @@ pub(super) fn drive<const N: usize>(
     }
     let staged = operands.iter().any(Operand::must_be_staged) || steps.iter().any(|&step| step != 1);
     if plan.rank() == 1 && !staged {
-        let at = Pointers(walk.at);
+        let at = walk.at.map(Shared::new);
         let sizes: [usize; N] = std::array::from_fn(|index| operands[index].size);
         return parallel_chunks(walk.len, grain, &|part| {
-            let at: &Pointers<N> = &at;
-            let at = std::array::from_fn(|index| at.0[index].wrapping_add(part.start * sizes[index]));
+            let at = std::array::from_fn(|index| at[index].get().wrapping_add(part.start * sizes[index]));
             kernel(at, part.len());
         });
     }
@@ -288,11 +282,10 @@ impl Kept {
 /// out = a, of one dtype: tiles go from place to place.
 pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
     let size = walk.dtypes[0].size();
-    let at = Pointers(walk.at);
+    let at = walk.at.map(Shared::new);
     if walk.plan.is_none() && walk.single == 0 {
         return parallel_chunks(walk.len, super::LIGHT * 4 / size, &|part| {
-            let at: &Pointers<2> = &at;
-            let [to, from] = at.0.map(|at| at.wrapping_add(part.start * size));
+            let [to, from] = at.map(|at| at.get().wrapping_add(part.start * size));
             // SAFETY: both arrays have `len` elements of `size` bytes; `copy` moves memory that overlaps.
             unsafe { std::ptr::copy(from, to, part.len() * size) }
         });
@@ -309,10 +302,9 @@ pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
     let tiles = Tiles::new(plan, room, super::LIGHT);
     let (steps, across) = (plan.row_steps(), tiles.steps_across());
     parallel_chunks(tiles.count(), (super::LIGHT / tiles.area()).max(1), &|part| {
-        let at: &Pointers<2> = &at;
         tiles.visit(part, &mut |tile| {
             let side = |index: usize| Side {
-                at: at.0[index].wrapping_offset(tile.offsets[index] * size as isize),
+                at: at[index].get().wrapping_offset(tile.offsets[index] * size as isize),
                 step: steps[index],
                 across: across[index],
             };
@@ -325,20 +317,18 @@ pub(super) fn copy(walk: &Loop<2>) -> Result<()> {
 /// out = value
 pub(super) fn fill(walk: &Loop<1>, value: [u64; 2]) -> Result<()> {
     let size = walk.dtypes[0].size();
-    let at = Pointers(walk.at);
+    let at = walk.at.map(Shared::new);
     let Some(plan) = &walk.plan else {
         return parallel_chunks(walk.len, super::LIGHT * 4 / size, &|part| {
-            let at: &Pointers<1> = &at;
             // SAFETY: the array has `len` elements of `size` bytes.
-            unsafe { stage::fill(size, at.0[0].wrapping_add(part.start * size), value, part.len()) }
+            unsafe { stage::fill(size, at[0].get().wrapping_add(part.start * size), value, part.len()) }
         });
     };
     let tiles = Tiles::new(plan, BLOCK, super::LIGHT);
     let ([step], [across]) = (plan.row_steps(), tiles.steps_across());
     parallel_chunks(tiles.count(), (super::LIGHT / tiles.area()).max(1), &|part| {
-        let at: &Pointers<1> = &at;
         tiles.visit(part, &mut |tile| {
-            let to = Side { at: at.0[0].wrapping_offset(tile.offsets[0] * size as isize), step, across };
+            let to = Side { at: at[0].get().wrapping_offset(tile.offsets[0] * size as isize), step, across };
             let from = Side { at: (&raw const value).cast_mut().cast(), step: 0, across: 0 };
             // SAFETY: the plan stays within the array, which `Array::new` vouches for.
             unsafe { move_tile(size, to, from, tile.len, tile.rows) }

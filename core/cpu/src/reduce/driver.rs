@@ -9,6 +9,7 @@
 //! length, whose results are merged in order. Threads only decide who computes a piece.
 
 use crate::room::filled;
+use crate::shared::Shared;
 use rushlight_base::reduction::{Order, Reduction, Walk};
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Element, Result};
@@ -283,22 +284,6 @@ unsafe fn fold_tall_tiles<R: Reducer>(
 /// thread, once for each. Behind a pointer, so that a reducer has one set of roads whatever becomes of its results.
 pub(crate) type Sink<'a, A> = &'a (dyn Fn(isize, isize, &[A]) + Sync);
 
-/// A pointer that the threads of one kernel share.
-#[derive(Clone, Copy)]
-pub(crate) struct Shared<T>(pub(crate) *mut T);
-// SAFETY: kernels only write to places of their own through it.
-unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    /// The pointer. A method, so that closures capture the whole struct.
-    #[inline(always)]
-    pub(crate) fn get(self) -> *mut T {
-        self.0
-    }
-}
-
 /// The unit of work of a road: outputs that are folded together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Road {
@@ -419,7 +404,7 @@ unsafe fn fold_flat<R: Reducer>(reducer: R, from: *const R::In, range: Range<usi
 /// # Safety
 /// They must be readable.
 pub(crate) unsafe fn flat<R: Reducer>(reducer: R, from: *const R::In, len: usize) -> Result<R::Acc> {
-    let from = Shared(from.cast_mut());
+    let from = Shared::new(from.cast_mut());
     let grain = GRAIN / R::COST;
     if len <= grain {
         // SAFETY: the caller's promise.
@@ -427,7 +412,7 @@ pub(crate) unsafe fn flat<R: Reducer>(reducer: R, from: *const R::In, len: usize
     }
     let pieces = len.div_ceil(grain);
     let mut partial = filled(pieces, reducer.empty())?;
-    let to = Shared(partial.as_mut_ptr());
+    let to = Shared::new(partial.as_mut_ptr());
     parallel_chunks(pieces, 1, &|range| {
         for piece in range {
             let range = piece * grain..len.min((piece + 1) * grain);
@@ -478,7 +463,7 @@ unsafe fn reduce_planned<R: Reducer>(
         return Ok(());
     }
     let (count, grain) = (plan.count(), GRAIN / R::COST);
-    let job = Job { reducer, plan, from: Shared(from.cast_mut()), road: road(plan) };
+    let job = Job { reducer, plan, from: Shared::new(from.cast_mut()), road: road(plan) };
     let units = job.units();
     let per_unit = count * job.unit_width();
     if outputs.saturating_mul(count.max(1)) <= grain {
@@ -495,7 +480,7 @@ unsafe fn reduce_planned<R: Reducer>(
     let (parts, room) = (Parts::new(&plan.reduced, wanted), job.unit_width());
     let pieces = parts.count();
     let mut partial = filled(units * pieces * room, reducer.empty())?;
-    let to = Shared(partial.as_mut_ptr());
+    let to = Shared::new(partial.as_mut_ptr());
     parallel_chunks(units * pieces, 1, &|range| run_pieces(job, &parts, range, to))?;
     let (_, [out_step, _]) = plan.kept.inner();
     job.each_unit(0..units, |unit, out, _, width| {
@@ -541,7 +526,7 @@ unsafe fn reduce_wide<R: Reducer>(
     let sizes = [wide.rows as i64, columns];
     let strides = [columns, 1];
     let mut results = [reducer.empty(); WIDTH];
-    let to = Shared(results.as_mut_ptr());
+    let to = Shared::new(results.as_mut_ptr());
     let into = |to: Shared<R::Acc>| {
         move |at: isize, _, acc: &[R::Acc]| {
             // SAFETY: the offsets of the outputs are those of `results` and `left`.
@@ -553,7 +538,7 @@ unsafe fn reduce_wide<R: Reducer>(
         unsafe { reduce_planned(reducer, &plan, from, &into(to))? };
     }
     let mut left = [reducer.empty(); WIDTH];
-    let to = Shared(left.as_mut_ptr());
+    let to = Shared::new(left.as_mut_ptr());
     let (sizes, strides) = ([wide.rest as i64, width], [width, 1]);
     if let Some(plan) = Reduction::new(&[1, width], &strides, &sizes, &strides, Order::Memory) {
         // SAFETY: as above.

@@ -9,7 +9,8 @@ pub(crate) mod fold;
 
 use crate::array::Array;
 use crate::number::{Analytic, Number};
-use driver::{Reducer, Shared};
+use crate::shared::Shared;
+use driver::Reducer;
 use fold::{FloatFolding, FloatProduct, FloatSum, Fold, Folding, Product, ProductToI64, Sum, SumToI64, Truth};
 use rushlight_base::reduction::{Order, Reduction};
 use rushlight_base::{DType, Element, Result, err};
@@ -27,7 +28,7 @@ pub(crate) fn reduce_into<R: Element, A: Reducer>(
     reducer: A,
     finish: impl Fn(A::Acc) -> R + Sync,
 ) -> Result<()> {
-    let (to, from) = (Shared(out.as_ptr::<R>()), a.as_ptr::<A::In>().cast_const());
+    let (to, from) = (Shared::new(out.as_ptr::<R>()), a.as_ptr::<A::In>().cast_const());
     // SAFETY: `Array::new` vouches for the elements of both; the plan stays within them.
     unsafe {
         if out.numel() == 1 && a.is_contiguous() {
