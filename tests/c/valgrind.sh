@@ -8,6 +8,6 @@ for test in errors by_name autograd memory files null_arguments fork threads "ch
   echo "valgrind: $test"
   # The words of an entry are the program and its arguments.
   # shellcheck disable=SC2086
-  valgrind -q --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite \
+  valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
     --suppressions="$(dirname "$0")/valgrind.supp" "$1"/c_$test >/dev/null
 done

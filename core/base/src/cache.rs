@@ -1,14 +1,17 @@
 //! Memory that was freed and is kept for the next request: the allocator below `memory.rs`, above the system.
 //!
-//! Small blocks (up to 64 KiB) are kept in shards, in a list for each size class. A thread's shard is chosen by where its
-//! stack lies, since a shared library pays more for a thread-local variable than for the one locked instruction of taking
-//! the shard; a block goes back to the shard it came from, so that what another thread frees returns to use. Larger blocks
-//! are kept in one short table, oldest first; from 2 MiB on they are mapped at a multiple of 2 MiB, for huge pages.
+//! Small blocks (up to 64 KiB) are kept by the thread that frees them, in a list for each size class (`local.rs`): taking and
+//! giving one needs no locked instruction. Whoever empties another thread's lists asks for them by way of `asymmetric.rs`.
+//! Larger blocks are kept in one short table, oldest first; from 2 MiB on they are mapped at a multiple of 2 MiB, for huge
+//! pages.
 //!
 //! The counters stand in the shards and are summed on request. The high-water mark is exact when one thread allocates;
-//! with several it may be too high by what their shards reached at different times between two large blocks.
+//! with several it is off by what each may have reached at another time since the mark was last brought up to date, at
+//! most [`LAG`] for each.
 
-use crate::{fork, handles};
+use crate::local::{self, Local};
+use crate::spin::{SpinLock, relax};
+use crate::{asymmetric, fork};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
@@ -18,10 +21,14 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicIsize, AtomicUsize, Orderin
 pub(crate) const ALIGNMENT: usize = 64;
 /// The largest block of a shard.
 const SMALL: usize = 64 << 10;
+/// By how much a thread's small blocks may shrink before it brings the high-water mark up to date.
+const LAG: i64 = 1 << 20;
 /// Classes of small blocks: multiples of 64 bytes up to 1 KiB, then four in each doubling.
 const CLASSES: usize = 16 + 6 * 4;
-/// What a shard keeps at most, in bytes, if the limit of the whole allows.
+/// What a shard keeps at most, in bytes, if the limit of the whole allows. Half of that is for the shards, and enough for
+/// so many of them, or more if there are more.
 const SHARD_LIMIT: usize = 2 << 20;
+const SHARDS: usize = 16;
 /// Size and alignment of a huge page; larger blocks are mapped.
 const HUGE: usize = 2 << 20;
 /// How many large blocks are kept at most.
@@ -33,7 +40,6 @@ pub(crate) struct Piece {
     pub(crate) start: NonNull<u8>,
     /// Size class: below [`CLASSES`] a small one.
     class: u16,
-    shard: u8,
     /// Bytes between what `malloc` returned and the start.
     offset: u8,
 }
@@ -44,28 +50,25 @@ struct Free {
     offset: u8,
 }
 
-#[repr(align(128))]
-struct Shard {
-    taken: AtomicBool,
-    /// Bytes in live blocks that count, and the most since they were last looked at; written with the lock held.
+/// The small blocks that one thread keeps.
+pub(crate) struct Shard {
+    /// The thread is at the lists.
+    busy: AtomicBool,
+    /// Somebody else wants to be.
+    wanted: AtomicBool,
+    /// Bytes that count in blocks that the thread took, less those that it gave back; and the most since the high-water
+    /// mark was brought up to date.
     live: AtomicI64,
     high: AtomicI64,
     kept: AtomicUsize,
-    free: UnsafeCell<[*mut Free; CLASSES]>,
+    free: UnsafeCell<Lists>,
 }
 
-// SAFETY: the lists are only reached with the lock held, the rest is atomic.
+type Lists = [*mut Free; CLASSES];
+
+// SAFETY: the lists are only reached by the thread while it is busy, and by others while it is kept from it; the rest is
+// atomic.
 unsafe impl Sync for Shard {}
-
-struct Large {
-    taken: AtomicBool,
-    live: AtomicI64,
-    kept: AtomicUsize,
-    table: UnsafeCell<Table>,
-}
-
-// SAFETY: the table is only reached with the lock held, the rest is atomic.
-unsafe impl Sync for Large {}
 
 struct Table {
     /// The first `len` are there, oldest first.
@@ -73,57 +76,98 @@ struct Table {
     len: usize,
 }
 
-static SHARDS: [Shard; handles::SHARDS] = [const {
-    Shard {
-        taken: AtomicBool::new(false),
-        live: AtomicI64::new(0),
-        high: AtomicI64::new(0),
-        kept: AtomicUsize::new(0),
-        free: UnsafeCell::new([ptr::null_mut(); CLASSES]),
-    }
-}; handles::SHARDS];
+// SAFETY: blocks of memory may be used by any thread.
+unsafe impl Send for Table {}
 
-static LARGE: Large = Large {
-    taken: AtomicBool::new(false),
-    live: AtomicI64::new(0),
-    kept: AtomicUsize::new(0),
-    table: UnsafeCell::new(Table { entries: [None; ENTRIES], len: 0 }),
-};
+/// The large blocks that are kept.
+static LARGE: SpinLock<Table> = SpinLock::new(Table { entries: [None; ENTRIES], len: 0 });
+/// Bytes in live blocks that are in no shard, and in large blocks that are kept.
+static LARGE_LIVE: AtomicI64 = AtomicI64::new(0);
+static LARGE_KEPT: AtomicUsize = AtomicUsize::new(0);
 
 static PEAK: AtomicI64 = AtomicI64::new(0);
 /// The limit of what is kept, in bytes; negative: not decided yet.
 static LIMIT: AtomicIsize = AtomicIsize::new(-1);
 static OF_SHARD: AtomicUsize = AtomicUsize::new(0);
+/// Held by whoever reaches for the lists of others.
+static REACHING: SpinLock<()> = SpinLock::new(());
+/// So many were reached for a fork.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Take a lock for a few instructions, in which nothing is called that could block.
-#[inline]
-fn lock(taken: &AtomicBool) {
-    if taken.swap(true, Ordering::Acquire) {
-        wait(taken);
+impl Shard {
+    pub(crate) const fn new() -> Shard {
+        Shard {
+            busy: AtomicBool::new(false),
+            wanted: AtomicBool::new(false),
+            live: AtomicI64::new(0),
+            high: AtomicI64::new(0),
+            kept: AtomicUsize::new(0),
+            free: UnsafeCell::new([ptr::null_mut(); CLASSES]),
+        }
+    }
+
+    /// The thread's own lists, for a few instructions in which nothing is called that could block.
+    #[inline(always)]
+    fn with<R>(&self, body: impl FnOnce(&mut Lists) -> R) -> R {
+        self.busy.store(true, Ordering::Relaxed);
+        asymmetric::light();
+        if self.wanted.load(Ordering::Acquire) {
+            self.give_way();
+        }
+        // SAFETY: whoever wants the lists from now on sees that the thread is busy, and waits.
+        let result = body(unsafe { &mut *self.free.get() });
+        self.busy.store(false, Ordering::Release);
+        result
+    }
+
+    /// Wait until nobody else wants the lists; the thread is busy then.
+    #[cold]
+    fn give_way(&self) {
+        let mut spins = 0;
+        while self.wanted.load(Ordering::Acquire) {
+            self.busy.store(false, Ordering::Release);
+            while self.wanted.load(Ordering::Acquire) {
+                relax(&mut spins);
+            }
+            self.busy.store(true, Ordering::Relaxed);
+            asymmetric::light();
+        }
+    }
+
+    #[inline(always)]
+    fn count(&self, counted: i64) {
+        let live = local::add(&self.live, counted);
+        if live > self.high.load(Ordering::Relaxed) {
+            self.high.store(live, Ordering::Relaxed);
+        }
     }
 }
 
-#[cold]
-fn wait(taken: &AtomicBool) {
-    let mut looks = 0u32;
-    while taken.load(Ordering::Relaxed) || taken.swap(true, Ordering::Acquire) {
-        looks += 1;
-        // The holder needs a few nanoseconds unless it was preempted: then it needs this core.
-        if looks.is_multiple_of(64) { std::thread::yield_now() } else { std::hint::spin_loop() }
+/// Keep the threads from their lists, until [`let_go`]: those that are given back. None, where it cannot be known whether
+/// they are at them.
+fn reach() -> &'static [Local] {
+    REACHING.hold();
+    let locals = local::all();
+    locals.iter().for_each(|local| local.shard.wanted.store(true, Ordering::Relaxed));
+    if !asymmetric::heavy() {
+        locals.iter().for_each(|local| local.shard.wanted.store(false, Ordering::Release));
+        return &[];
     }
+    let mut spins = 0;
+    for local in locals {
+        while local.shard.busy.load(Ordering::Acquire) {
+            relax(&mut spins);
+        }
+    }
+    locals
 }
 
-#[inline]
-fn unlock(taken: &AtomicBool) {
-    taken.store(false, Ordering::Release);
-}
-
-/// Add to a counter that only the holder of the lock writes: no locked instruction.
-#[inline]
-fn add(counter: &AtomicI64, bytes: i64) -> i64 {
-    let sum = counter.load(Ordering::Relaxed) + bytes;
-    counter.store(sum, Ordering::Relaxed);
-    sum
+/// # Safety
+/// `locals` are what [`reach`] gave last.
+unsafe fn let_go(locals: &[Local]) {
+    locals.iter().for_each(|local| local.shard.wanted.store(false, Ordering::Release));
+    // SAFETY: `reach` took it.
+    unsafe { REACHING.release() };
 }
 
 /// The class of a small block, and its size in bytes.
@@ -166,29 +210,20 @@ pub(crate) fn take(size: usize, counted: usize) -> Option<Piece> {
         return take_large(size, counted);
     }
     let (class, bytes) = small_class(size);
-    let index = handles::shard();
-    let shard = &SHARDS[index];
-    lock(&shard.taken);
-    // SAFETY: the lock is held. What is in a list is a block that was given back, and begins with its `Free`.
-    let found = unsafe {
-        let list = &mut (*shard.free.get())[class];
-        NonNull::new(*list).map(|free| {
-            *list = free.as_ref().next;
-            (free, free.as_ref().offset)
-        })
-    };
-    if let Some((free, offset)) = found {
+    let Some(local) = local::mine() else { return take_apart(class, counted) };
+    let shard = &local.shard;
+    // What is in a list is a block that was given back, and begins with its `Free`.
+    let kept = shard.with(|lists| {
+        let free = NonNull::new(lists[class])?;
+        // SAFETY: as above.
+        let Free { next, offset } = unsafe { free.read() };
+        lists[class] = next;
         shard.kept.store(shard.kept.load(Ordering::Relaxed) - bytes, Ordering::Relaxed);
-        count_small(shard, counted as i64);
-        unlock(&shard.taken);
-        return Some(Piece { start: free.cast(), class: class as u16, shard: index as u8, offset });
-    }
-    unlock(&shard.taken);
-    let (start, offset) = from_malloc(bytes)?;
-    lock(&shard.taken);
-    count_small(shard, counted as i64);
-    unlock(&shard.taken);
-    Some(Piece { start, class: class as u16, shard: index as u8, offset })
+        Some((free.cast(), offset))
+    });
+    let (start, offset) = kept.or_else(|| from_malloc(bytes))?;
+    shard.count(counted as i64);
+    Some(Piece { start, class: class as u16, offset })
 }
 
 /// Give back a block of which `counted` bytes count.
@@ -202,51 +237,70 @@ pub(crate) unsafe fn give(piece: Piece, counted: usize) {
         // SAFETY: as here.
         return unsafe { give_large(piece, counted) };
     }
-    let bytes = size_of_small(class);
-    let shard = &SHARDS[usize::from(piece.shard)];
-    lock(&shard.taken);
-    add(&shard.live, -(counted as i64));
-    let kept = shard.kept.load(Ordering::Relaxed) + bytes;
-    if kept > OF_SHARD.load(Ordering::Relaxed) {
-        // What is kept is of sizes that are not asked for any more: start again.
-        let lists = empty(shard);
-        unlock(&shard.taken);
-        // SAFETY: the lists and the piece are ours.
-        unsafe {
-            free_lists(lists);
-            to_malloc(piece.start, piece.offset);
+    // SAFETY: as here.
+    let Some(local) = local::mine() else { return unsafe { give_apart(piece, counted) } };
+    let shard = &local.shard;
+    if local::add(&shard.live, -(counted as i64)) < shard.high.load(Ordering::Relaxed) - LAG {
+        look();
+    }
+    let there_is_room = shard.with(|lists| {
+        let kept = shard.kept.load(Ordering::Relaxed) + size_of_small(class);
+        if kept > OF_SHARD.load(Ordering::Relaxed) {
+            return false;
         }
-        return;
+        shard.kept.store(kept, Ordering::Relaxed);
+        let free = piece.start.cast::<Free>();
+        // SAFETY: the block is ours and has room for a `Free`.
+        unsafe { free.write(Free { next: lists[class], offset: piece.offset }) };
+        lists[class] = free.as_ptr();
+        true
+    });
+    if !there_is_room {
+        // SAFETY: the piece is ours.
+        unsafe { give_too_much(shard, piece) };
     }
-    shard.kept.store(kept, Ordering::Relaxed);
-    // SAFETY: the lock is held, and the block is ours and has room for a `Free`.
+}
+
+/// What is kept is of sizes that are not asked for any more: start again.
+///
+/// # Safety
+/// The piece is the caller's.
+#[cold]
+unsafe fn give_too_much(shard: &Shard, piece: Piece) {
+    let lists = shard.with(|lists| empty(shard, lists));
+    // SAFETY: the lists and the piece are ours.
     unsafe {
-        let free = piece.start.as_ptr().cast::<Free>();
-        let list = &mut (*shard.free.get())[class];
-        free.write(Free { next: *list, offset: piece.offset });
-        *list = free;
-    }
-    unlock(&shard.taken);
-}
-
-#[inline]
-fn count_small(shard: &Shard, counted: i64) {
-    let live = add(&shard.live, counted);
-    if live > shard.high.load(Ordering::Relaxed) {
-        shard.high.store(live, Ordering::Relaxed);
+        free_lists(lists);
+        to_malloc(piece.start, piece.offset);
     }
 }
 
-/// Take all that a shard keeps. The lock is held.
-fn empty(shard: &Shard) -> [*mut Free; CLASSES] {
+/// A small block for a thread that keeps none.
+#[cold]
+fn take_apart(class: usize, counted: usize) -> Option<Piece> {
+    let (start, offset) = from_malloc(size_of_small(class))?;
+    count(counted as i64);
+    Some(Piece { start, class: class as u16, offset })
+}
+
+/// # Safety
+/// As for [`give`], of a small block.
+#[cold]
+unsafe fn give_apart(piece: Piece, counted: usize) {
+    count(-(counted as i64));
+    // SAFETY: the piece is ours.
+    unsafe { to_malloc(piece.start, piece.offset) };
+}
+
+/// Take all that a shard keeps.
+fn empty(shard: &Shard, lists: &mut Lists) -> Lists {
     shard.kept.store(0, Ordering::Relaxed);
-    // SAFETY: the caller holds the lock.
-    unsafe { std::mem::replace(&mut *shard.free.get(), [ptr::null_mut(); CLASSES]) }
+    std::mem::replace(lists, [ptr::null_mut(); CLASSES])
 }
 
 /// # Safety
 /// The lists are the caller's.
-unsafe fn free_lists(lists: [*mut Free; CLASSES]) {
+unsafe fn free_lists(lists: Lists) {
     for mut list in lists {
         while let Some(free) = NonNull::new(list) {
             // SAFETY: an entry begins with its `Free`, which is read before the block goes.
@@ -288,19 +342,16 @@ fn take_large(size: usize, counted: usize) -> Option<Piece> {
         return None;
     }
     let class = large_class(size);
-    lock(&LARGE.taken);
-    // SAFETY: the lock is held.
-    let found = unsafe { (*LARGE.table.get()).remove_last_of(class) };
-    unlock(&LARGE.taken);
+    let found = LARGE.lock().remove_last_of(class);
     let piece = match found {
         Some(piece) => {
-            LARGE.kept.fetch_sub(size_of_large(class), Ordering::Relaxed);
+            LARGE_KEPT.fetch_sub(size_of_large(class), Ordering::Relaxed);
             piece
         }
         None => {
             let bytes = size_of_large(class);
             let (start, offset) = if bytes >= HUGE { map(bytes) } else { from_malloc(bytes) }?;
-            Piece { start, class, shard: 0, offset }
+            Piece { start, class, offset }
         }
     };
     count(counted as i64);
@@ -314,32 +365,35 @@ unsafe fn give_large(piece: Piece, counted: usize) {
     count(-(counted as i64));
     let bytes = size_of_large(piece.class);
     let limit = usize::try_from(LIMIT.load(Ordering::Relaxed)).unwrap_or(0);
-    let limit = limit.saturating_sub(OF_SHARD.load(Ordering::Relaxed) * SHARDS.len());
+    let limit = limit.saturating_sub(OF_SHARD.load(Ordering::Relaxed) * local::all().len().max(SHARDS));
     if bytes > limit {
         // SAFETY: the piece is ours.
         return unsafe { release(piece) };
     }
-    let mut kept = LARGE.kept.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    let mut kept = LARGE_KEPT.fetch_add(bytes, Ordering::Relaxed) + bytes;
     loop {
-        lock(&LARGE.taken);
-        // SAFETY: the lock is held.
-        let table = unsafe { &mut *LARGE.table.get() };
+        let mut table = LARGE.lock();
         // The oldest goes until there is room.
         let oldest = if kept > limit || table.len == ENTRIES { table.remove(0) } else { None };
         if oldest.is_none() {
-            table.entries[table.len] = Some(piece);
-            table.len += 1;
+            table.add(piece);
         }
-        unlock(&LARGE.taken);
+        drop(table);
         let Some(oldest) = oldest else { return };
         let size = size_of_large(oldest.class);
-        kept = LARGE.kept.fetch_sub(size, Ordering::Relaxed) - size;
+        kept = LARGE_KEPT.fetch_sub(size, Ordering::Relaxed) - size;
         // SAFETY: it was taken out of the table.
         unsafe { release(oldest) };
     }
 }
 
 impl Table {
+    /// There is room for one more.
+    fn add(&mut self, piece: Piece) {
+        self.entries[self.len] = Some(piece);
+        self.len += 1;
+    }
+
     fn remove(&mut self, index: usize) -> Option<Piece> {
         let piece = self.entries[..self.len].get(index).copied().flatten()?;
         self.entries.copy_within(index + 1..self.len, index);
@@ -421,36 +475,38 @@ unsafe fn unmap(start: NonNull<u8>, bytes: usize, offset: u8) {
 pub(crate) fn count(counted: i64) {
     // The shards may have had their high when this was less: it counts with the sum of before.
     look();
-    LARGE.live.fetch_add(counted, Ordering::Relaxed);
+    LARGE_LIVE.fetch_add(counted, Ordering::Relaxed);
     PEAK.fetch_max(live(), Ordering::Relaxed);
 }
 
-/// Bring the high-water mark up to date.
+/// Bring the high-water mark up to date. What another thread takes just now may be missed, or seen twice.
+#[cold]
 fn look() {
-    let mut sum = LARGE.live.load(Ordering::Relaxed);
-    for shard in &SHARDS {
-        let mut high = shard.high.load(Ordering::Relaxed);
-        if high != shard.live.load(Ordering::Relaxed) {
-            lock(&shard.taken);
-            high = shard.high.load(Ordering::Relaxed);
-            shard.high.store(shard.live.load(Ordering::Relaxed), Ordering::Relaxed);
-            unlock(&shard.taken);
+    let mut sum = LARGE_LIVE.load(Ordering::Relaxed);
+    for shard in shards() {
+        let (live, high) = (shard.live.load(Ordering::Relaxed), shard.high.load(Ordering::Relaxed));
+        if high != live {
+            shard.high.store(live, Ordering::Relaxed);
         }
         sum += high;
     }
     PEAK.fetch_max(sum, Ordering::Relaxed);
 }
 
+fn shards() -> impl Iterator<Item = &'static Shard> {
+    local::all().iter().map(|local| &local.shard)
+}
+
 /// Bytes in live blocks that count.
 pub(crate) fn live() -> i64 {
-    LARGE.live.load(Ordering::Relaxed) + SHARDS.iter().map(|shard| shard.live.load(Ordering::Relaxed)).sum::<i64>()
+    LARGE_LIVE.load(Ordering::Relaxed) + shards().map(|shard| shard.live.load(Ordering::Relaxed)).sum::<i64>()
 }
 
 /// Bytes in live blocks that count, the most there have been, and bytes that are kept.
 pub(crate) fn stats() -> (i64, i64, i64) {
     look();
-    let kept = LARGE.kept.load(Ordering::Relaxed)
-        + SHARDS.iter().map(|shard| shard.kept.load(Ordering::Relaxed)).sum::<usize>();
+    let kept =
+        LARGE_KEPT.load(Ordering::Relaxed) + shards().map(|shard| shard.kept.load(Ordering::Relaxed)).sum::<usize>();
     (live(), PEAK.load(Ordering::Relaxed), kept as i64)
 }
 
@@ -463,10 +519,15 @@ pub(crate) fn reset_peak() {
 
 /// Keep at most `bytes` bytes.
 pub(crate) fn set_limit(bytes: usize) {
-    let bytes = bytes.min(isize::MAX as usize);
-    OF_SHARD.store(SHARD_LIMIT.min(bytes / (2 * SHARDS.len())), Ordering::Relaxed);
-    LIMIT.store(bytes as isize, Ordering::Relaxed);
+    LIMIT.store(isize::try_from(bytes).unwrap_or(isize::MAX), Ordering::Relaxed);
+    divide_limit();
     trim();
+}
+
+/// Half of the limit is for the shards. Called when there is another one, too.
+pub(crate) fn divide_limit() {
+    let limit = usize::try_from(LIMIT.load(Ordering::Relaxed)).unwrap_or(0);
+    OF_SHARD.store(SHARD_LIMIT.min(limit / (2 * local::all().len().max(SHARDS))), Ordering::Relaxed);
 }
 
 /// At first use: an eighth of the memory, at most 1 GiB; or what `RUSHLIGHT_CACHE_LIMIT` says, in bytes.
@@ -490,23 +551,28 @@ fn physical_memory() -> usize {
 
 /// Give everything that is kept back to the system.
 pub(crate) fn trim() {
-    for shard in &SHARDS {
-        lock(&shard.taken);
-        let lists = empty(shard);
-        unlock(&shard.taken);
-        // SAFETY: they were taken out of the shard.
-        unsafe { free_lists(lists) };
+    if shards().any(|shard| shard.kept.load(Ordering::Relaxed) > 0) {
+        trim_shards();
     }
-    loop {
-        lock(&LARGE.taken);
-        // SAFETY: the lock is held.
-        let oldest = unsafe { (*LARGE.table.get()).remove(0) };
-        unlock(&LARGE.taken);
-        let Some(piece) = oldest else { return };
-        LARGE.kept.fetch_sub(size_of_large(piece.class), Ordering::Relaxed);
+    while let Some(piece) = take_oldest() {
+        LARGE_KEPT.fetch_sub(size_of_large(piece.class), Ordering::Relaxed);
         // SAFETY: it was taken out of the table.
         unsafe { release(piece) };
     }
+}
+
+fn take_oldest() -> Option<Piece> {
+    LARGE.lock().remove(0)
+}
+
+fn trim_shards() {
+    let locals = reach();
+    for Local { shard, .. } in locals {
+        // SAFETY: the thread is kept from its lists. What was in them is ours.
+        unsafe { free_lists(empty(shard, &mut *shard.free.get())) };
+    }
+    // SAFETY: as this function began.
+    unsafe { let_go(locals) };
 }
 
 /// Give back what is kept; the limit is decided anew at next use.
@@ -516,16 +582,30 @@ pub(crate) fn shutdown() {
     OF_SHARD.store(0, Ordering::Relaxed);
 }
 
-/// A child gets the locks as they are: let no other thread hold one.
+/// A child gets the locks and lists as they are: let no other thread be at one.
 pub(crate) fn before_fork() {
-    SHARDS.iter().for_each(|shard| lock(&shard.taken));
-    lock(&LARGE.taken);
+    FORKING.store(reach().len(), Ordering::Relaxed);
+    LARGE.hold();
 }
 
 /// In both processes.
 pub(crate) fn after_fork() {
-    unlock(&LARGE.taken);
-    SHARDS.iter().for_each(|shard| unlock(&shard.taken));
+    // SAFETY: `before_fork` took the lock, and reached these.
+    unsafe {
+        LARGE.release();
+        let_go(&local::all()[..FORKING.load(Ordering::Relaxed)]);
+    }
+}
+
+impl Shard {
+    /// The thread is no more. What it was in the middle of, in a fork that could not wait for it, is lost.
+    pub(crate) fn after_fork_in_child(&self) {
+        if self.busy.swap(false, Ordering::Relaxed) {
+            self.kept.store(0, Ordering::Relaxed);
+            // SAFETY: nobody else is there.
+            unsafe { *self.free.get() = [ptr::null_mut(); CLASSES] };
+        }
+    }
 }
 
 #[cfg(test)]

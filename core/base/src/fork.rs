@@ -21,7 +21,9 @@ pub(crate) fn watch() -> bool {
         crate::cache::after_fork();
     }
     extern "C" fn in_child() {
+        crate::asymmetric::after_fork_in_child();
         crate::cache::after_fork();
+        crate::local::after_fork_in_child();
         crate::pool::after_fork_in_child();
     }
 

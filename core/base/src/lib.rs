@@ -4,6 +4,7 @@
 //! process state hangs off. This crate knows nothing of tensors, operators or autograd (see
 //! `rushlight-tensor`), and nothing of C (see `capi`).
 
+mod asymmetric;
 mod cache;
 mod cores;
 mod device;
@@ -12,8 +13,10 @@ mod error;
 mod fork;
 pub mod handles;
 mod hooks;
+mod local;
 pub mod memory;
 mod parallel;
+pub mod pins;
 pub mod plan;
 mod pool;
 pub mod random;
@@ -21,6 +24,7 @@ pub mod reduction;
 pub mod runtime;
 mod scalar;
 mod shape;
+pub mod spin;
 mod storage;
 
 pub use device::{Device, DeviceType, Layout, MemoryFormat};

@@ -36,7 +36,7 @@ static HOOKS: Slot<AllocatorHooks> = Slot::new();
 pub struct MemoryStats {
     /// Bytes in live blocks.
     pub allocated: i64,
-    /// The most that `allocated` has been: exact when one thread allocates, else possibly a little too high.
+    /// The most that `allocated` has been: exact when one thread allocates, else a little off.
     pub peak: i64,
     /// Bytes in live blocks and in those that are kept for the next request.
     pub reserved: i64,

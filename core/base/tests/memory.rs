@@ -100,6 +100,71 @@ fn sixteen_threads_free_what_others_made() {
     assert!(kept() <= 64 << 20);
 }
 
+#[test]
+fn what_a_waiting_thread_keeps_is_trimmed_too() {
+    let _turn = alone();
+    let both = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            drop((filled(1000, 1), filled(60_000, 1)));
+            both.wait();
+            both.wait();
+            drop(filled(1000, 2));
+        });
+        both.wait();
+        assert!(kept() > 60_000);
+        trim_memory();
+        assert_eq!(kept(), 0);
+        both.wait();
+    });
+    assert_eq!(memory_stats().allocated, 0);
+}
+
+#[test]
+fn threads_allocate_while_others_trim() {
+    let _turn = alone();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let trims = scope.spawn(|| {
+            let mut trims = 0;
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                trim_memory();
+                trims += 1;
+            }
+            trims
+        });
+        let workers: Vec<_> = (0..3u8)
+            .map(|value| {
+                scope.spawn(move || {
+                    for round in 0..20_000 {
+                        let two = [64, 1000].map(|bytes| filled(bytes + round % 7, value));
+                        assert!(two.iter().all(|storage| holds(storage, value)));
+                    }
+                })
+            })
+            .collect();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(trims.join().unwrap() > 0);
+    });
+    trim_memory();
+    assert_eq!((memory_stats().allocated, kept()), (0, 0));
+}
+
+#[test]
+fn the_high_water_mark_does_not_add_up_what_passes_from_thread_to_thread() {
+    let _turn = alone();
+    reset_peak_memory();
+    let (send, receive) = sync_channel::<Storage>(4);
+    std::thread::scope(|scope| {
+        scope.spawn(move || (0..2000).for_each(|_| send.send(filled(50_000, 1)).unwrap()));
+        scope.spawn(move || receive.iter().for_each(drop));
+    });
+    // 100 MB passed; at no time more than six blocks, and each thread may be off by 1 MiB and a block.
+    let stats = memory_stats();
+    assert!(stats.allocated == 0 && stats.peak < 4 << 20, "{stats:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_forked_child_allocates() {

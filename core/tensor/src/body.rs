@@ -6,6 +6,8 @@
 //! works on stays alive, whatever other threads do to the tensor meanwhile.
 
 use crate::dense::Dense;
+use crate::once::OnceBox;
+use rushlight_base::pins::{self, Pin};
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -17,21 +19,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Body {
     /// The body in force, boxed; null: the one that the tensor was made with.
     current: AtomicPtr<Dense>,
-    /// How many calls are looking.
-    pins: AtomicU32,
+    /// How many calls are looking for which their threads have no [`Pin`] left.
+    crowd: AtomicU32,
     /// Made when the body is replaced for the first time.
-    changes: AtomicPtr<Changes>,
+    changes: OnceBox<Changes>,
     /// What the tensor was made with. Dropped early only through `changes`.
     first: UnsafeCell<ManuallyDrop<Dense>>,
 }
 
 // SAFETY: a body is only read while it is pinned, and bodies are never written: a replaced one is dropped when
-// `pins` is 0, and then nobody can reach it any more. `Dense` may be shared and sent.
+// nobody has it pinned, and then nobody can reach it any more. `Dense` may be shared and sent.
 unsafe impl Sync for Body {}
 // SAFETY: as above.
 unsafe impl Send for Body {}
 
 /// The former bodies that may still be looked at.
+#[derive(Default)]
 struct Changes {
     /// Is there any? A copy of what the lock guards, for unpinning.
     waiting: AtomicBool,
@@ -70,8 +73,8 @@ impl Body {
     pub(crate) fn new(dense: Dense) -> Body {
         Body {
             current: AtomicPtr::new(ptr::null_mut()),
-            pins: AtomicU32::new(0),
-            changes: AtomicPtr::new(ptr::null_mut()),
+            crowd: AtomicU32::new(0),
+            changes: OnceBox::new(),
             first: UnsafeCell::new(ManuallyDrop::new(dense)),
         }
     }
@@ -79,11 +82,24 @@ impl Body {
     /// Look at the body until the pin is dropped.
     #[inline(always)]
     pub(crate) fn pin(&self) -> Pinned<'_> {
-        // Sequentially consistent, as are the accesses of `replace`: either this sees the new body, or `replace` sees
-        // the pin.
-        self.pins.fetch_add(1, Ordering::SeqCst);
+        // Either this sees the new body, or `replace` sees the pin.
+        let pin = pins::pin(self.address());
+        if pin.is_none() {
+            self.join_crowd();
+        }
         // SAFETY: a body that is in force after the pin is not dropped before the unpin.
-        Pinned { body: self, dense: unsafe { self.in_force().as_ref() } }
+        Pinned { body: self, pin, dense: unsafe { self.in_force().as_ref() } }
+    }
+
+    #[cold]
+    fn join_crowd(&self) {
+        // Sequentially consistent, as are the accesses of `replace`.
+        self.crowd.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    fn address(&self) -> *const () {
+        ptr::from_ref(self).cast()
     }
 
     #[inline(always)]
@@ -103,9 +119,15 @@ impl Body {
         unsafe { &*self.first.get() }
     }
 
+    /// Is the body that the tensor was made with in force?
+    #[inline(always)]
+    pub(crate) fn was_never_replaced(&self) -> bool {
+        self.changes.get().is_none()
+    }
+
     /// Put another body in force, made from the present one. `make` must not use the tensor.
     pub(crate) fn replace(&self, make: impl FnOnce(&Dense) -> Dense) {
-        let changes = self.changes_or_new();
+        let changes = self.changes.get_or_init(Changes::default);
         let mut former = changes.lock();
         // SAFETY: while the lock is held nobody else puts a body in force, so the present one is not dropped.
         let present = unsafe { self.in_force().as_ref() };
@@ -120,37 +142,26 @@ impl Body {
         drop(unreachable);
     }
 
-    fn changes_or_new(&self) -> &Changes {
-        let present = self.changes.load(Ordering::Acquire);
-        if !present.is_null() {
-            // SAFETY: once made, the changes live as long as the body.
-            return unsafe { &*present };
-        }
-        let fresh = Box::into_raw(Box::new(Changes { waiting: AtomicBool::new(false), former: Mutex::default() }));
-        match self.changes.compare_exchange(ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: as above.
-            Ok(_) => unsafe { &*fresh },
-            Err(present) => {
-                // SAFETY: another thread was first, so nobody else has `fresh`; its own lives on.
-                unsafe {
-                    drop(Box::from_raw(fresh));
-                    &*present
-                }
-            }
-        }
-    }
-
     #[inline(always)]
-    fn unpin(&self) {
-        if self.pins.fetch_sub(1, Ordering::SeqCst) == 1 && !self.changes.load(Ordering::SeqCst).is_null() {
-            self.unpinned();
+    fn unpin(&self, pin: Option<Pin>) {
+        match pin {
+            Some(pin) => pin.release(),
+            None => self.leave_crowd(),
+        }
+        // Either this sees that a body was replaced, or `replace` sees that the pin is gone.
+        if let Some(changes) = self.changes.get() {
+            self.unpinned(changes);
         }
     }
 
-    /// The last pin is gone, of a tensor whose body was replaced at some time.
     #[cold]
-    fn unpinned(&self) {
-        let changes = self.changes_or_new();
+    fn leave_crowd(&self) {
+        self.crowd.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// A pin is gone, of a tensor whose body was replaced at some time.
+    #[cold]
+    fn unpinned(&self, changes: &Changes) {
         if changes.waiting.load(Ordering::SeqCst) {
             let mut former = changes.lock();
             let unreachable = self.take_unreachable(changes, &mut former);
@@ -161,10 +172,15 @@ impl Body {
 
     /// What can be dropped, if nobody is looking: whoever pins from now on sees the body in force.
     fn take_unreachable(&self, changes: &Changes, former: &mut Former) -> Unreachable {
-        if self.pins.load(Ordering::SeqCst) != 0 {
+        if pins::is_pinned(self.address()) || self.crowd.load(Ordering::SeqCst) != 0 {
             return Unreachable(None, Vec::new());
         }
         changes.waiting.store(false, Ordering::SeqCst);
+        self.unreachable(former)
+    }
+
+    /// All former bodies. Nobody looks at them.
+    fn unreachable(&self, former: &mut Former) -> Unreachable {
         let first = (former.first == First::Waiting).then(|| {
             former.first = First::Dropped;
             // SAFETY: not in force, not pinned, and taken once: the state says so from now on.
@@ -179,22 +195,22 @@ impl Body {
     /// Nobody uses the body any more, neither now nor later: the room it stands in is given up.
     #[inline(always)]
     pub(crate) unsafe fn take(&self) -> Dense {
-        if self.changes.load(Ordering::Relaxed).is_null() {
+        // SAFETY: given up by the caller, so this is its only user.
+        let Some(changes) = (unsafe { self.changes.take() }) else {
             // SAFETY: never replaced, so the inline body is in force; taken once, says the caller.
             return unsafe { ManuallyDrop::take(&mut *self.first.get()) };
-        }
+        };
         // SAFETY: as this function's own contract.
-        unsafe { self.take_changed() }
+        unsafe { self.take_changed(&changes) }
     }
 
     #[cold]
-    unsafe fn take_changed(&self) -> Dense {
-        // SAFETY: the changes were made in `changes_or_new` and are given up here; so is the body in force, which a
-        // replaced body always has boxed; nobody else uses either, says the caller.
-        let (changes, dense) = unsafe {
-            (Box::from_raw(self.changes.load(Ordering::Acquire)), Box::from_raw(self.current.load(Ordering::Acquire)))
-        };
-        let unreachable = self.take_unreachable(&changes, &mut changes.lock());
+    unsafe fn take_changed(&self, changes: &Changes) -> Dense {
+        // SAFETY: a body in force that replaced another one is boxed; nobody else uses it, says the caller.
+        let dense = unsafe { Box::from_raw(self.current.load(Ordering::Acquire)) };
+        let mut former = changes.lock();
+        let unreachable = self.unreachable(&mut former);
+        drop(former);
         drop(unreachable);
         *dense
     }
@@ -209,6 +225,7 @@ impl Changes {
 /// A look at a tensor's body: the one consistent snapshot that a call works on.
 pub struct Pinned<'a> {
     body: &'a Body,
+    pin: Option<Pin>,
     dense: &'a Dense,
 }
 
@@ -223,7 +240,7 @@ impl Deref for Pinned<'_> {
 impl Drop for Pinned<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        self.body.unpin();
+        self.body.unpin(self.pin);
     }
 }
 
@@ -270,6 +287,20 @@ mod tests {
         assert_eq!(drops.load(Ordering::Relaxed), 1);
         give_up(body);
         assert_eq!(drops.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn more_looks_than_a_thread_has_pins_keep_the_snapshot_too() {
+        let drops = Arc::new(AtomicUsize::new(0));
+        let body = Body::new(counted(&drops));
+        let mut looks: Vec<Pinned> = (0..100).map(|_| body.pin()).collect();
+        body.replace(|_| dense(3));
+        while let Some(look) = looks.pop() {
+            assert_eq!((look.sizes(), drops.load(Ordering::Relaxed)), (&[8][..], 0));
+        }
+        assert_eq!(drops.load(Ordering::Relaxed), 1);
+        drop(looks);
+        give_up(body);
     }
 
     #[test]

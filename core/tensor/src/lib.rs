@@ -14,7 +14,6 @@ mod once;
 pub mod ops;
 mod options;
 mod refcount;
-mod spin;
 mod tensor;
 
 pub use body::Pinned;

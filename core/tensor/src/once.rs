@@ -35,6 +35,21 @@ impl<T> OnceBox<T> {
         }
     }
 
+    /// Takes the value out.
+    ///
+    /// # Safety
+    /// Nobody else uses the cell or its value any more.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self) -> Option<Box<T>> {
+        let value = self.value.load(Ordering::Relaxed);
+        if value.is_null() {
+            return None;
+        }
+        self.value.store(ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: the pointer came from a box, and is given up here.
+        Some(unsafe { Box::from_raw(value) })
+    }
+
     /// The value, made if there is none. Of several threads that make one at once, the first one's stays.
     pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         if self.get().is_none() {

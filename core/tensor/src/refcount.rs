@@ -117,6 +117,42 @@ impl Tensor {
     }
 }
 
+/// A tensor to which there is no other reference, for plain access.
+pub(crate) struct Exclusive<'a>(&'a mut TensorImpl);
+
+impl Exclusive<'_> {
+    #[inline(always)]
+    pub(crate) fn imp(&mut self) -> &mut TensorImpl {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) fn body(&self) -> &Dense {
+        // SAFETY: the body was never replaced, and nobody can replace it while this borrows the only reference.
+        unsafe { self.0.body.unshared() }
+    }
+}
+
+impl Tensor {
+    /// Plain access to a tensor that nobody else has, and whose body is still the first.
+    #[inline(always)]
+    pub(crate) fn exclusive(&mut self) -> Option<Exclusive<'_>> {
+        if !self.is_alone() || !self.imp().body.was_never_replaced() {
+            return None;
+        }
+        // SAFETY: this is the only reference of any kind, and it is borrowed exclusively.
+        Some(Exclusive(unsafe { self.0.as_mut() }))
+    }
+
+    /// Is this the only reference, and is there no weak one? Then nobody else can make one. The order of the two looks
+    /// matters: a weak reference made by a reference that is gone by now is seen.
+    #[inline(always)]
+    fn is_alone(&self) -> bool {
+        let imp = self.imp();
+        imp.strong.load(Ordering::Acquire) == 1 && imp.weak.load(Ordering::Acquire) == 1
+    }
+}
+
 impl Clone for Tensor {
     #[inline]
     fn clone(&self) -> Tensor {
@@ -130,10 +166,7 @@ impl Clone for Tensor {
 impl Drop for Tensor {
     #[inline]
     fn drop(&mut self) {
-        let imp = self.imp();
-        // With one reference and no weak one, nobody else can make another: no need to count down. The order of the two
-        // looks matters: a weak reference made by a reference that is gone by now is seen.
-        if imp.strong.load(Ordering::Acquire) == 1 && imp.weak.load(Ordering::Acquire) == 1 {
+        if self.is_alone() {
             // SAFETY: this is the last reference of any kind.
             unsafe {
                 let storage = TensorImpl::drop_contents(self.0);

@@ -4,8 +4,9 @@ use super::accumulate::Accumulate;
 use super::node::{Edge, Edges, Node, OutputHook, TensorMeta, drop_later, unique_id};
 use super::view::ViewInfo;
 use crate::keys::KeySet;
-use crate::spin::SpinLock;
+use crate::refcount::Exclusive;
 use crate::tensor::Tensor;
+use rushlight_base::spin::SpinLock;
 use rushlight_base::{Result, bail, ensure, format_sizes, smallvec};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,6 +32,15 @@ pub(crate) struct History {
 impl History {
     pub(crate) const fn none() -> History {
         History { flags: AtomicU8::new(0), made_by: SpinLock::new(None) }
+    }
+
+    /// [`Tensor::set_history`] of a tensor that nobody else has.
+    #[inline]
+    fn set(&mut self, edge: Edge) {
+        *self.flags.get_mut() = HAS_HISTORY;
+        if let Some(before) = self.made_by.get_mut().replace(edge) {
+            drop_later(before.node);
+        }
     }
 
     #[inline]
@@ -116,6 +126,16 @@ impl AutogradMeta {
     pub(crate) fn forget_accumulator(&self) {
         let before = self.accumulator.lock().take();
         drop(before);
+    }
+}
+
+impl Exclusive<'_> {
+    /// From now on this tensor is the result of `edge`.
+    #[inline]
+    pub(super) fn set_history(&mut self, edge: Edge) {
+        let imp = self.imp();
+        imp.history.set(edge);
+        *imp.keys.get_mut() |= KeySet::AUTOGRAD.bits();
     }
 }
 

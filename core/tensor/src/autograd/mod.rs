@@ -30,6 +30,8 @@ pub use modes::{
     set_grad_enabled, set_inference_mode,
 };
 pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeOf, TensorMeta};
-pub use record::{as_view, check_inplace, check_no_derivative, check_out, rebase_history, record, should_record};
+pub use record::{
+    as_view, check_inplace, check_no_derivative, check_out, rebase_history, record, record_result, should_record,
+};
 pub use saved::Saved;
 pub use saved_meta::{Meta, MetaList};

@@ -3,10 +3,11 @@
 use super::expr::Expr;
 use super::meta::TensorHook;
 use super::saved::Saved;
+use crate::dense::Dense;
 use crate::once::OnceBox;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, err, smallvec};
+use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, smallvec};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -123,6 +124,12 @@ impl TensorMeta {
     pub fn of(tensor: &Tensor) -> TensorMeta {
         let (sizes, dtype, device) = tensor.shape_and_kind();
         TensorMeta { sizes, dtype, device }
+    }
+
+    /// What remains of a body without its values.
+    #[inline]
+    pub(super) fn of_body(dense: &Dense) -> TensorMeta {
+        TensorMeta { sizes: copy_dims(&dense.geometry.sizes), dtype: dense.dtype, device: dense.device }
     }
 
     /// Extent of each dimension.

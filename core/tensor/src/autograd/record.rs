@@ -13,19 +13,20 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
     is_grad_enabled() && inputs.into_iter().any(Tensor::requires_grad)
 }
 
-/// Make `outputs` the results of a node with this body.
+/// Make a new tensor the result of a node with this body: [`record`] without its locks.
 #[inline]
-pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
-    let [output] = outputs else { return record_several(outputs, edges, body) };
-    let meta = TensorMeta::of(output);
+pub fn record_result(result: &mut Tensor, edges: Edges, body: impl Backward + 'static) {
+    let Some(mut fresh) = result.exclusive() else { return record(&[result], edges, body) };
+    let meta = TensorMeta::of_body(fresh.body());
     let differentiable = meta.dtype().is_differentiable();
     let node = Node::new(body, edges, SmallVec::from_buf([meta]));
     if differentiable {
-        output.set_history(Some(Edge { node, output: 0 }));
+        fresh.set_history(Edge { node, output: 0 });
     }
 }
 
-fn record_several(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
+/// Make `outputs` the results of a node with this body.
+pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) {
     let metas = outputs.iter().map(|output| TensorMeta::of(output)).collect();
     let node = Node::new(body, edges, metas);
     for (index, output) in outputs.iter().enumerate() {

@@ -339,7 +339,7 @@ fn functional(op: &Op, form: &Form) -> String {
             let names: Vec<String> = (0..count).map(|index| format!("result{index}")).collect();
             (format!("({})", names.join(", ")), names)
         }
-        _ => ("result".into(), vec!["result".into()]),
+        _ => ("mut result".into(), vec!["result".into()]),
     };
     let call = if op.is_view() {
         format!("autograd::as_view({}, {call}?)?", ident(&plan.parameters[0]))
@@ -347,13 +347,15 @@ fn functional(op: &Op, form: &Form) -> String {
         format!("{call}?")
     };
     let references: Vec<String> = outputs.iter().map(|output| format!("&{output}")).collect();
+    let (record, result) = match outputs.as_slice() {
+        [output] => (format!("autograd::record_result(&mut {output}, edges, node)"), output.clone()),
+        _ => (format!("autograd::record(&[{}], edges, node)", references.join(", ")), binding.clone()),
+    };
     format!(
-        "let {binding} = {call};\nif autograd::should_record({}) {{\n{}let node = {};\n\
-         autograd::record(&[{}], edges, node);\n}}\nOk({binding})\n",
+        "let {binding} = {call};\nif autograd::should_record({}) {{\n{}let node = {};\n{record};\n}}\nOk({result})\n",
         tensor_iterator(&differentiable),
         edges(&differentiable),
-        literal(op, &plan, &references, &[]),
-        references.join(", ")
+        literal(op, &plan, &references, &[])
     )
 }
 

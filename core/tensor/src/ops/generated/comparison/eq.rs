@@ -177,11 +177,11 @@ mod gradient {
     use super::*;
 
     pub fn eq_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = forward::eq_tensor(self_, other)?;
+        let mut result = forward::eq_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = EqBackward0 { other: Meta::of(other) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -234,11 +234,11 @@ mod gradient {
     }
 
     pub fn eq_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = forward::eq_scalar(self_, other)?;
+        let mut result = forward::eq_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = EqBackward1;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

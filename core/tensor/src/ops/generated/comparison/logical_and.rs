@@ -99,11 +99,11 @@ mod gradient {
     use super::*;
 
     pub fn logical_and(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = forward::logical_and(self_, other)?;
+        let mut result = forward::logical_and(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = LogicalAndBackward0 { other: Meta::of(other) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn logical_not(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::logical_not(self_)?;
+        let mut result = forward::logical_not(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LogicalNotBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -46,11 +46,11 @@ mod gradient {
     use super::*;
 
     pub fn clone(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
-        let result = forward::clone(self_, memory_format)?;
+        let mut result = forward::clone(self_, memory_format)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = CloneBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -72,11 +72,11 @@ mod gradient {
         non_blocking: bool,
         memory_format: Option<MemoryFormat>,
     ) -> Result<Tensor> {
-        let result = forward::_to_copy(self_, options, non_blocking, memory_format)?;
+        let mut result = forward::_to_copy(self_, options, non_blocking, memory_format)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ToCopyBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

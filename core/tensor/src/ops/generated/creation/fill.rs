@@ -128,11 +128,11 @@ mod gradient {
     use super::*;
 
     pub fn fill_scalar(self_: &Tensor, value: Scalar) -> Result<Tensor> {
-        let result = forward::fill_scalar(self_, value)?;
+        let mut result = forward::fill_scalar(self_, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = FillBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -173,11 +173,11 @@ mod gradient {
     }
 
     pub fn fill_tensor(self_: &Tensor, value: &Tensor) -> Result<Tensor> {
-        let result = forward::fill_tensor(self_, value)?;
+        let mut result = forward::fill_tensor(self_, value)?;
         if autograd::should_record([self_, value]) {
             let edges = Edges::new().with(self_).with(value);
             let node = FillBackward1;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

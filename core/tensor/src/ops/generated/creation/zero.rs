@@ -71,11 +71,11 @@ mod gradient {
     use super::*;
 
     pub fn zero(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::zero(self_)?;
+        let mut result = forward::zero(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ZeroBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -71,11 +71,11 @@ mod gradient {
     use super::*;
 
     pub fn cat(tensors: &[&Tensor], dim: i64) -> Result<Tensor> {
-        let result = forward::cat(tensors, dim)?;
+        let mut result = forward::cat(tensors, dim)?;
         if autograd::should_record(tensors.iter().copied()) {
             let edges = Edges::new().with_list(tensors);
             let node = CatBackward0 { tensors: MetaList::of(tensors), dim, tensors_len: tensors.len() };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

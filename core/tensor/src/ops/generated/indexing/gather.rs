@@ -79,11 +79,11 @@ mod gradient {
     use super::*;
 
     pub fn gather(self_: &Tensor, dim: i64, index: &Tensor, sparse_grad: bool) -> Result<Tensor> {
-        let result = forward::gather(self_, dim, index, sparse_grad)?;
+        let mut result = forward::gather(self_, dim, index, sparse_grad)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = GatherBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -131,11 +131,11 @@ mod gradient {
     use super::*;
 
     pub fn index_add(self_: &Tensor, dim: i64, index: &Tensor, source: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::index_add(self_, dim, index, source, alpha)?;
+        let mut result = forward::index_add(self_, dim, index, source, alpha)?;
         if autograd::should_record([self_, source]) {
             let edges = Edges::new().with(self_).with(source);
             let node = IndexAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index), alpha };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

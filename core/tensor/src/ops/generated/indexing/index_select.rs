@@ -74,12 +74,12 @@ mod gradient {
     use super::*;
 
     pub fn index_select(self_: &Tensor, dim: i64, index: &Tensor) -> Result<Tensor> {
-        let result = forward::index_select(self_, dim, index)?;
+        let mut result = forward::index_select(self_, dim, index)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
                 IndexSelectBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -198,11 +198,11 @@ mod gradient {
     use super::*;
 
     pub fn scatter_src(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        let result = forward::scatter_src(self_, dim, index, src)?;
+        let mut result = forward::scatter_src(self_, dim, index, src)?;
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
             let node = ScatterBackward0 { dim, index: Saved::input_if(edges.needs(0) || edges.needs(1), index) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -261,11 +261,11 @@ mod gradient {
     }
 
     pub fn scatter_value(self_: &Tensor, dim: i64, index: &Tensor, value: Scalar) -> Result<Tensor> {
-        let result = forward::scatter_value(self_, dim, index, value)?;
+        let mut result = forward::scatter_value(self_, dim, index, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ScatterBackward1 { dim, index: Saved::input_if(edges.needs(0), index) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

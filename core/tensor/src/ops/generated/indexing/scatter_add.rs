@@ -109,11 +109,11 @@ mod gradient {
     use super::*;
 
     pub fn scatter_add(self_: &Tensor, dim: i64, index: &Tensor, src: &Tensor) -> Result<Tensor> {
-        let result = forward::scatter_add(self_, dim, index, src)?;
+        let mut result = forward::scatter_add(self_, dim, index, src)?;
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
             let node = ScatterAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -123,7 +123,7 @@ mod gradient {
     use super::*;
 
     pub fn addmm(self_: &Tensor, mat1: &Tensor, mat2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::addmm(self_, mat1, mat2, beta, alpha)?;
+        let mut result = forward::addmm(self_, mat1, mat2, beta, alpha)?;
         if autograd::should_record([self_, mat1, mat2]) {
             let edges = Edges::new().with(self_).with(mat1).with(mat2);
             let node = AddmmBackward0 {
@@ -132,7 +132,7 @@ mod gradient {
                 beta,
                 alpha,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

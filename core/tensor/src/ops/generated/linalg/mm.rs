@@ -72,14 +72,14 @@ mod gradient {
     use super::*;
 
     pub fn mm(self_: &Tensor, mat2: &Tensor) -> Result<Tensor> {
-        let result = forward::mm(self_, mat2)?;
+        let mut result = forward::mm(self_, mat2)?;
         if autograd::should_record([self_, mat2]) {
             let edges = Edges::new().with(self_).with(mat2);
             let node = MmBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_),
                 mat2: Saved::input_if(edges.needs(0), mat2),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -65,7 +65,7 @@ mod gradient {
         dim: i64,
         input_dtype: DType,
     ) -> Result<Tensor> {
-        let result = forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype)?;
+        let mut result = forward::_log_softmax_backward_data(grad_output, output, dim, input_dtype)?;
         if autograd::should_record([grad_output, output]) {
             let edges = Edges::new().with(grad_output).with(output);
             let node = LogSoftmaxBackwardDataBackward0 {
@@ -73,7 +73,7 @@ mod gradient {
                 output: Saved::input_if(edges.needs(0) || edges.needs(1), output),
                 dim,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -226,7 +226,7 @@ mod gradient {
         ignore_index: i64,
         total_weight: &Tensor,
     ) -> Result<Tensor> {
-        let result =
+        let mut result =
             forward::nll_loss_backward(grad_output, self_, target, weight, reduction, ignore_index, total_weight)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
@@ -236,7 +236,7 @@ mod gradient {
                 reduction,
                 ignore_index,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

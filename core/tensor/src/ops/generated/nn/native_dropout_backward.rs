@@ -46,11 +46,11 @@ mod gradient {
     use super::*;
 
     pub fn native_dropout_backward(grad_output: &Tensor, mask: &Tensor, scale: f64) -> Result<Tensor> {
-        let result = forward::native_dropout_backward(grad_output, mask, scale)?;
+        let mut result = forward::native_dropout_backward(grad_output, mask, scale)?;
         if autograd::should_record([grad_output]) {
             let edges = Edges::new().with(grad_output);
             let node = NativeDropoutBackwardBackward0 { mask: Saved::input_if(edges.needs(0), mask), scale };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -109,12 +109,12 @@ mod gradient {
     }
 
     pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {
-        let result = forward::_softmax(self_, dim, half_to_float)?;
+        let mut result = forward::_softmax(self_, dim, half_to_float)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
                 SoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), &result) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

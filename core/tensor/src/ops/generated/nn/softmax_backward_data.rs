@@ -60,7 +60,7 @@ mod gradient {
         dim: i64,
         input_dtype: DType,
     ) -> Result<Tensor> {
-        let result = forward::_softmax_backward_data(grad_output, output, dim, input_dtype)?;
+        let mut result = forward::_softmax_backward_data(grad_output, output, dim, input_dtype)?;
         if autograd::should_record([grad_output, output]) {
             let edges = Edges::new().with(grad_output).with(output);
             let node = SoftmaxBackwardDataBackward0 {
@@ -69,7 +69,7 @@ mod gradient {
                 dim,
                 input_dtype,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

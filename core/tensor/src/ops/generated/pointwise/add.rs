@@ -153,11 +153,11 @@ mod gradient {
     use super::*;
 
     pub fn add_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::add_tensor(self_, other, alpha)?;
+        let mut result = forward::add_tensor(self_, other, alpha)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = AddBackward0 { alpha };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -211,11 +211,11 @@ mod gradient {
     }
 
     pub fn add_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::add_scalar(self_, other, alpha)?;
+        let mut result = forward::add_scalar(self_, other, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AddBackward1;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -188,11 +188,11 @@ mod gradient {
     use super::*;
 
     pub fn clamp(self_: &Tensor, min: Option<Scalar>, max: Option<Scalar>) -> Result<Tensor> {
-        let result = forward::clamp(self_, min, max)?;
+        let mut result = forward::clamp(self_, min, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ClampBackward1 { self_: Saved::input_if(edges.needs(0), self_), min, max };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -246,7 +246,7 @@ mod gradient {
     }
 
     pub fn clamp_tensor(self_: &Tensor, min: Option<&Tensor>, max: Option<&Tensor>) -> Result<Tensor> {
-        let result = forward::clamp_tensor(self_, min, max)?;
+        let mut result = forward::clamp_tensor(self_, min, max)?;
         if autograd::should_record([self_].into_iter().chain(min).chain(max)) {
             let edges = Edges::new().with(self_).with_option(min).with_option(max);
             let node = ClampBackward0 {
@@ -254,7 +254,7 @@ mod gradient {
                 min: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min),
                 max: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn clamp_max(self_: &Tensor, max: Scalar) -> Result<Tensor> {
-        let result = forward::clamp_max(self_, max)?;
+        let mut result = forward::clamp_max(self_, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ClampMaxBackward0 { self_: Saved::input_if(edges.needs(0), self_), max };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

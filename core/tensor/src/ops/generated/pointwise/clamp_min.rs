@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn clamp_min(self_: &Tensor, min: Scalar) -> Result<Tensor> {
-        let result = forward::clamp_min(self_, min)?;
+        let mut result = forward::clamp_min(self_, min)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ClampMinBackward0 { self_: Saved::input_if(edges.needs(0), self_), min };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

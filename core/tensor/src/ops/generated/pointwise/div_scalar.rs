@@ -71,11 +71,11 @@ mod gradient {
     use super::*;
 
     pub fn div_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = forward::div_scalar(self_, other)?;
+        let mut result = forward::div_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = DivBackward1 { other };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

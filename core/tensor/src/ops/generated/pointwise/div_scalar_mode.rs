@@ -74,11 +74,11 @@ mod gradient {
     use super::*;
 
     pub fn div_scalar_mode(self_: &Tensor, other: Scalar, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let result = forward::div_scalar_mode(self_, other, rounding_mode)?;
+        let mut result = forward::div_scalar_mode(self_, other, rounding_mode)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = DivBackward3 { other, rounding_mode: rounding_mode.map(str::to_string) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

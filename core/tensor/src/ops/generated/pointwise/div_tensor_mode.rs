@@ -107,7 +107,7 @@ mod gradient {
     use super::*;
 
     pub fn div_tensor_mode(self_: &Tensor, other: &Tensor, rounding_mode: Option<&str>) -> Result<Tensor> {
-        let result = forward::div_tensor_mode(self_, other, rounding_mode)?;
+        let mut result = forward::div_tensor_mode(self_, other, rounding_mode)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = DivBackward2 {
@@ -115,7 +115,7 @@ mod gradient {
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
                 rounding_mode: rounding_mode.map(str::to_string),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

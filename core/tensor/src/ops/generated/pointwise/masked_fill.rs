@@ -74,11 +74,11 @@ mod gradient {
     use super::*;
 
     pub fn masked_fill_scalar(self_: &Tensor, mask: &Tensor, value: Scalar) -> Result<Tensor> {
-        let result = forward::masked_fill_scalar(self_, mask, value)?;
+        let mut result = forward::masked_fill_scalar(self_, mask, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaskedFillBackward0 { mask: Saved::input_if(edges.needs(0), mask) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

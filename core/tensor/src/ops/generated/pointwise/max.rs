@@ -73,14 +73,14 @@ mod gradient {
     use super::*;
 
     pub fn max_other(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = forward::max_other(self_, other)?;
+        let mut result = forward::max_other(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MaximumBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
                 other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

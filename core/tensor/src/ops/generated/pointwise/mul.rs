@@ -153,14 +153,14 @@ mod gradient {
     use super::*;
 
     pub fn mul_tensor(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = forward::mul_tensor(self_, other)?;
+        let mut result = forward::mul_tensor(self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MulBackward0 {
                 self_: Saved::input_if(edges.needs(1), self_),
                 other: Saved::input_if(edges.needs(0), other),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -218,11 +218,11 @@ mod gradient {
     }
 
     pub fn mul_scalar(self_: &Tensor, other: Scalar) -> Result<Tensor> {
-        let result = forward::mul_scalar(self_, other)?;
+        let mut result = forward::mul_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MulBackward1 { other };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

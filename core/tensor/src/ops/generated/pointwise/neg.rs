@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn neg(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::neg(self_)?;
+        let mut result = forward::neg(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = NegBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

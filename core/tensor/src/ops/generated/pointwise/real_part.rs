@@ -44,11 +44,11 @@ mod gradient {
     use super::*;
 
     pub fn _real_part(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::_real_part(self_)?;
+        let mut result = forward::_real_part(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = RealPartBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

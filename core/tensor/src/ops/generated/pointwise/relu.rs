@@ -71,11 +71,11 @@ mod gradient {
     use super::*;
 
     pub fn relu(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::relu(self_)?;
+        let mut result = forward::relu(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), &result) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

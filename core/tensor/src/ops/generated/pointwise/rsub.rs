@@ -79,11 +79,11 @@ mod gradient {
     use super::*;
 
     pub fn rsub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::rsub_tensor(self_, other, alpha)?;
+        let mut result = forward::rsub_tensor(self_, other, alpha)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = RsubBackward0 { alpha };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -120,11 +120,11 @@ mod gradient {
     }
 
     pub fn rsub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::rsub_scalar(self_, other, alpha)?;
+        let mut result = forward::rsub_scalar(self_, other, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = RsubBackward1 { alpha };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

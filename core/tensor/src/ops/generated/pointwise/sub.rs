@@ -155,11 +155,11 @@ mod gradient {
     use super::*;
 
     pub fn sub_tensor(self_: &Tensor, other: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::sub_tensor(self_, other, alpha)?;
+        let mut result = forward::sub_tensor(self_, other, alpha)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = SubBackward0 { alpha };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -213,11 +213,11 @@ mod gradient {
     }
 
     pub fn sub_scalar(self_: &Tensor, other: Scalar, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::sub_scalar(self_, other, alpha)?;
+        let mut result = forward::sub_scalar(self_, other, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SubBackward1;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

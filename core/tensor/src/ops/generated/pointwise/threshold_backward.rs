@@ -87,11 +87,11 @@ mod gradient {
     use super::*;
 
     pub fn threshold_backward(grad_output: &Tensor, self_: &Tensor, threshold: Scalar) -> Result<Tensor> {
-        let result = forward::threshold_backward(grad_output, self_, threshold)?;
+        let mut result = forward::threshold_backward(grad_output, self_, threshold)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = ThresholdBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), threshold };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

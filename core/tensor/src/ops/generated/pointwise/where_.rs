@@ -121,11 +121,11 @@ mod gradient {
     use super::*;
 
     pub fn where_self(condition: &Tensor, self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-        let result = forward::where_self(condition, self_, other)?;
+        let mut result = forward::where_self(condition, self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = WhereBackward0 { condition: Saved::input_if(edges.needs(0) || edges.needs(1), condition) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

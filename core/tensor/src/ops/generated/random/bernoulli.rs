@@ -162,11 +162,11 @@ mod gradient {
     use super::*;
 
     pub fn bernoulli(self_: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
-        let result = forward::bernoulli(self_, generator)?;
+        let mut result = forward::bernoulli(self_, generator)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = BernoulliBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -200,11 +200,11 @@ mod gradient {
     }
 
     pub fn bernoulli_p(self_: &Tensor, p: f64, generator: Option<&Generator>) -> Result<Tensor> {
-        let result = forward::bernoulli_p(self_, p, generator)?;
+        let mut result = forward::bernoulli_p(self_, p, generator)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = BernoulliBackward1;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -71,7 +71,7 @@ mod gradient {
     use super::*;
 
     pub fn amax(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
-        let result = forward::amax(self_, dim, keepdim)?;
+        let mut result = forward::amax(self_, dim, keepdim)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AmaxBackward0 {
@@ -80,7 +80,7 @@ mod gradient {
                 keepdim,
                 result: Saved::output_if(edges.needs(0), &result),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -133,14 +133,14 @@ mod gradient {
     use super::*;
 
     pub fn max(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::max(self_)?;
+        let mut result = forward::max(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaxBackward1 {
                 self_: Saved::input_if(edges.needs(0), self_),
                 result: Saved::output_if(edges.needs(0), &result),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

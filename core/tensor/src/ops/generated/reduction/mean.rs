@@ -137,11 +137,11 @@ mod gradient {
     use super::*;
 
     pub fn mean(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let result = forward::mean(self_, dtype)?;
+        let mut result = forward::mean(self_, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MeanBackward0 { self_: Meta::of(self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -178,11 +178,11 @@ mod gradient {
     }
 
     pub fn mean_dim(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let result = forward::mean_dim(self_, dim, keepdim, dtype)?;
+        let mut result = forward::mean_dim(self_, dim, keepdim, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MeanBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

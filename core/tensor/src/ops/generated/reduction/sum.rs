@@ -118,11 +118,11 @@ mod gradient {
     use super::*;
 
     pub fn sum(self_: &Tensor, dtype: Option<DType>) -> Result<Tensor> {
-        let result = forward::sum(self_, dtype)?;
+        let mut result = forward::sum(self_, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SumBackward0 { self_: Meta::of(self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -154,11 +154,11 @@ mod gradient {
     }
 
     pub fn sum_dim_intlist(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-        let result = forward::sum_dim_intlist(self_, dim, keepdim, dtype)?;
+        let mut result = forward::sum_dim_intlist(self_, dim, keepdim, dtype)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SumBackward1 { self_: Meta::of(self_), dim: dim.map(DimVec::from_slice), keepdim };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

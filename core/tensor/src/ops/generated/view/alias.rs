@@ -41,11 +41,11 @@ mod gradient {
     use super::*;
 
     pub fn alias(self_: &Tensor) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::alias(self_)?)?;
+        let mut result = autograd::as_view(self_, forward::alias(self_)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AliasBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

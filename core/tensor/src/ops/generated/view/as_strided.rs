@@ -49,7 +49,7 @@ mod gradient {
     use super::*;
 
     pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::as_strided(self_, size, stride, storage_offset)?)?;
+        let mut result = autograd::as_view(self_, forward::as_strided(self_, size, stride, storage_offset)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AsStridedBackward0 {
@@ -58,7 +58,7 @@ mod gradient {
                 stride: DimVec::from_slice(stride),
                 storage_offset,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -44,11 +44,11 @@ mod gradient {
     use super::*;
 
     pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::expand(self_, size, implicit)?)?;
+        let mut result = autograd::as_view(self_, forward::expand(self_, size, implicit)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ExpandBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -43,11 +43,11 @@ mod gradient {
     use super::*;
 
     pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::permute(self_, dims)?)?;
+        let mut result = autograd::as_view(self_, forward::permute(self_, dims)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = PermuteBackward0 { dims: DimVec::from_slice(dims) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -44,11 +44,11 @@ mod gradient {
     use super::*;
 
     pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::select_int(self_, dim, index)?)?;
+        let mut result = autograd::as_view(self_, forward::select_int(self_, dim, index)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SelectBackward0 { self_: Meta::of(self_), dim, index };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

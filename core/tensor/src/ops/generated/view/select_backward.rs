@@ -49,11 +49,11 @@ mod gradient {
     use super::*;
 
     pub fn select_backward(grad_output: &Tensor, input_sizes: &[i64], dim: i64, index: i64) -> Result<Tensor> {
-        let result = forward::select_backward(grad_output, input_sizes, dim, index)?;
+        let mut result = forward::select_backward(grad_output, input_sizes, dim, index)?;
         if autograd::should_record([grad_output]) {
             let edges = Edges::new().with(grad_output);
             let node = SelectBackwardBackward0 { dim, index };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -48,11 +48,11 @@ mod gradient {
     use super::*;
 
     pub fn slice_tensor(self_: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::slice_tensor(self_, dim, start, end, step)?)?;
+        let mut result = autograd::as_view(self_, forward::slice_tensor(self_, dim, start, end, step)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SliceBackward0 { self_: Meta::of(self_), dim, start, end, step };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -70,11 +70,11 @@ mod gradient {
         end: i64,
         step: i64,
     ) -> Result<Tensor> {
-        let result = forward::slice_backward(grad_output, input_sizes, dim, start, end, step)?;
+        let mut result = forward::slice_backward(grad_output, input_sizes, dim, start, end, step)?;
         if autograd::should_record([grad_output]) {
             let edges = Edges::new().with(grad_output);
             let node = SliceBackwardBackward0 { dim, start, end, step };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -70,11 +70,11 @@ mod gradient {
     use super::*;
 
     pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::squeeze(self_)?)?;
+        let mut result = autograd::as_view(self_, forward::squeeze(self_)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SqueezeBackward0 { self_: Meta::of(self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -106,11 +106,11 @@ mod gradient {
     }
 
     pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::squeeze_dim(self_, dim)?)?;
+        let mut result = autograd::as_view(self_, forward::squeeze_dim(self_, dim)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SqueezeBackward1 { self_: Meta::of(self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

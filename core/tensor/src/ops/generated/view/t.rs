@@ -43,11 +43,11 @@ mod gradient {
     use super::*;
 
     pub fn t(self_: &Tensor) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::t(self_)?)?;
+        let mut result = autograd::as_view(self_, forward::t(self_)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = TBackward0;
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -44,11 +44,11 @@ mod gradient {
     use super::*;
 
     pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::transpose_int(self_, dim0, dim1)?)?;
+        let mut result = autograd::as_view(self_, forward::transpose_int(self_, dim0, dim1)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = TransposeBackward0 { dim0, dim1 };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -43,11 +43,11 @@ mod gradient {
     use super::*;
 
     pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::unsqueeze(self_, dim)?)?;
+        let mut result = autograd::as_view(self_, forward::unsqueeze(self_, dim)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = UnsqueezeBackward0 { dim };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -44,11 +44,11 @@ mod gradient {
     use super::*;
 
     pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-        let result = autograd::as_view(self_, forward::view(self_, size)?)?;
+        let mut result = autograd::as_view(self_, forward::view(self_, size)?)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ViewBackward0 { self_: Meta::of(self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -1,6 +1,6 @@
-//! A lock for sections of a few instructions: looking at a tensor's history, or replacing it.
+//! A lock for sections of a few instructions: looking at a tensor's history, or at the table of large blocks.
 //!
-//! Every recorded call takes one per argument and result, so it must cost no more than one atomic exchange; the standard
+//! Recorded calls take one per argument and result, so it must cost no more than one atomic exchange; the standard
 //! locks pay a second one to unlock. A thread that finds it taken spins briefly, then gives way.
 
 use std::cell::UnsafeCell;
@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A value behind a spin lock. Nothing that can block, call back or take another lock runs while it is held.
-pub(crate) struct SpinLock<T> {
+pub struct SpinLock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -17,13 +17,14 @@ pub(crate) struct SpinLock<T> {
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
-    pub(crate) const fn new(value: T) -> SpinLock<T> {
+    /// A lock that is free.
+    pub const fn new(value: T) -> SpinLock<T> {
         SpinLock { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Take the lock.
     #[inline]
-    pub(crate) fn lock(&self) -> SpinGuard<'_, T> {
+    pub fn lock(&self) -> SpinGuard<'_, T> {
         if self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             self.wait();
         }
@@ -31,8 +32,21 @@ impl<T> SpinLock<T> {
     }
 
     /// The value, of a lock that nobody else has.
-    pub(crate) fn get_mut(&mut self) -> &mut T {
+    pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
+    }
+
+    /// Take the lock and keep it until [`SpinLock::release`].
+    pub(crate) fn hold(&self) {
+        std::mem::forget(self.lock());
+    }
+
+    /// Give back a lock that [`SpinLock::hold`] took.
+    ///
+    /// # Safety
+    /// It was taken so, by this thread or by the one that this process was forked from.
+    pub(crate) unsafe fn release(&self) {
+        self.taken.store(false, Ordering::Release);
     }
 
     #[cold]
@@ -41,11 +55,15 @@ impl<T> SpinLock<T> {
         while self.taken.load(Ordering::Relaxed)
             || self.taken.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err()
         {
-            spins += 1;
-            // The holder needs a few nanoseconds unless it was preempted: then it needs this core.
-            if spins.is_multiple_of(64) { std::thread::yield_now() } else { std::hint::spin_loop() }
+            relax(&mut spins);
         }
     }
+}
+
+/// Let time pass for somebody who needs a few nanoseconds, unless he was preempted: then he needs this core.
+pub(crate) fn relax(spins: &mut u32) {
+    *spins += 1;
+    if spins.is_multiple_of(64) { std::thread::yield_now() } else { std::hint::spin_loop() }
 }
 
 impl<T: Default> Default for SpinLock<T> {
@@ -55,7 +73,7 @@ impl<T: Default> Default for SpinLock<T> {
 }
 
 /// Access to the value until it is dropped.
-pub(crate) struct SpinGuard<'a, T> {
+pub struct SpinGuard<'a, T> {
     lock: &'a SpinLock<T>,
 }
 

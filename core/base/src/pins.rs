@@ -1,0 +1,99 @@
+//! What the threads are looking at, so that nobody frees it meanwhile.
+//!
+//! A thread that is about to follow a pointer which another thread may replace writes down what it looks at, in a place of
+//! its own ([`pin`]); whoever has replaced the pointer asks whether anybody looks ([`is_pinned`]) before he frees what it
+//! pointed to. These are hazard pointers; writing down is two plain stores, since the fence between that and following the
+//! pointer is on the side of the one who replaces (`asymmetric.rs`).
+
+use crate::asymmetric::{heavy, light};
+use crate::local::{self, Local};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// Pins that a thread can have at once: more than the arguments of any operator that does not take a list.
+const PLACES: usize = 32;
+
+/// The pins of one thread.
+pub(crate) struct Pins {
+    /// A bit for each place that is free; only the thread itself looks here.
+    free: AtomicU32,
+    places: [AtomicPtr<()>; PLACES],
+}
+
+impl Pins {
+    pub(crate) const fn new() -> Pins {
+        Pins { free: AtomicU32::new(u32::MAX), places: [const { AtomicPtr::new(ptr::null_mut()) }; PLACES] }
+    }
+
+    /// The thread is no more.
+    pub(crate) fn clear(&self) {
+        self.free.store(u32::MAX, Ordering::Relaxed);
+        self.places.iter().for_each(|place| place.store(ptr::null_mut(), Ordering::Relaxed));
+    }
+}
+
+/// A place in which the thread has written what it looks at. It stays with its thread.
+#[derive(Clone, Copy)]
+pub struct Pin {
+    local: &'static Local,
+    place: u32,
+    _of_thread: std::marker::PhantomData<*mut ()>,
+}
+
+/// This thread looks at `what` from now on: pointers that it reads after this, and that lead there, may be followed until
+/// the pin is [released](Pin::release). `None`: no place is left.
+#[inline(always)]
+pub fn pin(what: *const ()) -> Option<Pin> {
+    let local = local::mine()?;
+    let free = local.pins.free.load(Ordering::Relaxed);
+    if free == 0 {
+        return None;
+    }
+    let place = free.trailing_zeros();
+    local.pins.free.store(free & (free - 1), Ordering::Relaxed);
+    local.pins.places[place as usize % PLACES].store(what.cast_mut(), Ordering::Relaxed);
+    light();
+    Some(Pin { local, place, _of_thread: std::marker::PhantomData })
+}
+
+impl Pin {
+    /// The thread no longer looks. What it reads from now on tells whether somebody has met the pin.
+    #[inline(always)]
+    pub fn release(self) {
+        let pins = &self.local.pins;
+        pins.places[self.place as usize % PLACES].store(ptr::null_mut(), Ordering::Release);
+        pins.free.store(pins.free.load(Ordering::Relaxed) | 1 << self.place, Ordering::Relaxed);
+        light();
+    }
+}
+
+/// Does any thread look at `what`? Whoever begins to look from now on sees what the caller wrote before this. Also true
+/// where that cannot be known.
+pub fn is_pinned(what: *const ()) -> bool {
+    if !heavy() {
+        return true;
+    }
+    let mut places = local::all().iter().flat_map(|local| &local.pins.places);
+    // Acquire: what a thread read before it released its pin, it has read.
+    places.any(|place| ptr::eq(place.load(Ordering::Acquire), what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_seen_until_they_are_released_in_any_order() {
+        let values = [0u8; PLACES + 1];
+        let at = |index: usize| (&raw const values[index]).cast::<()>();
+        let mut pins: Vec<Pin> = (0..PLACES).map(|index| pin(at(index)).unwrap()).collect();
+        assert!(pin(at(PLACES)).is_none() && !is_pinned(at(PLACES)));
+        pins.swap_remove(3).release();
+        assert!(!is_pinned(at(3)) && is_pinned(at(4)));
+        let again = pin(at(4)).unwrap();
+        pins.drain(..).for_each(Pin::release);
+        assert!(is_pinned(at(4)) && !is_pinned(at(0)));
+        again.release();
+        assert!(!is_pinned(at(4)));
+    }
+}
