@@ -11,9 +11,11 @@
 #include <rushlight/dispatch.h>
 #include <rushlight/dlpack.h>
 #include <rushlight/io.h>
+#include <rushlight/ops/activation.h>
 #include <rushlight/ops/comparison.h>
 #include <rushlight/ops/copy.h>
 #include <rushlight/ops/creation.h>
+#include <rushlight/ops/elementary.h>
 #include <rushlight/ops/indexing.h>
 #include <rushlight/ops/linalg.h>
 #include <rushlight/ops/loss.h>

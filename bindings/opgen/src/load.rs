@@ -3,6 +3,7 @@
 
 use crate::features;
 use crate::formula;
+use crate::kinds;
 use crate::model::{
     Autocast, Batching, Body, Devices, Doc, Dtypes, Exception, Family, Form, FormKind, Formula, Op, Overlap,
     is_options_tail,
@@ -121,7 +122,9 @@ pub fn finish(families: &mut [Family]) -> Vec<String> {
 
 /// Reads one file.
 pub fn family(source: &str, text: &str) -> Result<Family, Vec<String>> {
-    let raw: RawFamily = toml::from_str(text).map_err(|error| vec![format!("{source}: {error}")])?;
+    let mut table: toml::Table = text.parse().map_err(|error| vec![format!("{source}: {error}")])?;
+    kinds::complete(&mut table).map_err(|problem| vec![format!("{source}: {problem}")])?;
+    let raw: RawFamily = table.try_into().map_err(|error| vec![format!("{source}: {error}")])?;
     let mut problems = Vec::new();
     let stem = Path::new(source).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     if raw.family != stem {
@@ -234,7 +237,17 @@ fn body(raw: &RawOp, signature: &Signature, problems: &mut Vec<String>) -> Body 
     if given != 1 {
         problems.push("give either `shape` and `cpu`, or `view`, or `composite`".to_string());
     }
-    for path in [&raw.shape, &raw.cpu, &raw.cuda, &raw.view, &raw.composite].into_iter().flatten() {
+    let shape = raw.shape.as_deref().map(|shape| match shape.strip_suffix(')').and_then(|rest| rest.split_once('(')) {
+        None => shape,
+        Some((path, named)) => {
+            for name in named.split(", ").filter(|name| signature.argument(name).is_none()) {
+                problems.push(format!("the shape rule takes `{name}`, which is no argument"));
+            }
+            path
+        }
+    });
+    let others = [&raw.cpu, &raw.cuda, &raw.view, &raw.composite].map(Option::as_deref);
+    for path in others.into_iter().chain([shape]).flatten() {
         let word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !path.contains("::") || !path.split("::").all(word) {
             problems.push(format!("{path:?} is no path below `crate::ops`, like \"pointwise::mul\""));

@@ -6,6 +6,7 @@ mod example;
 mod face;
 mod features;
 mod formula;
+mod kinds;
 mod load;
 mod model;
 mod names;

@@ -5,12 +5,16 @@
 #![allow(clippy::missing_safety_doc, reason = "docs/c-abi.md says it once for every function")]
 #![allow(clippy::too_many_arguments, reason = "the signatures are the operators'")]
 
+#[cfg(feature = "op-activation")]
+pub mod activation;
 #[cfg(feature = "op-comparison")]
 pub mod comparison;
 #[cfg(feature = "op-copy")]
 pub mod copy;
 #[cfg(feature = "op-creation")]
 pub mod creation;
+#[cfg(feature = "op-elementary")]
+pub mod elementary;
 #[cfg(feature = "op-indexing")]
 pub mod indexing;
 #[cfg(feature = "op-linalg")]

@@ -1,11 +1,9 @@
 //! Pointwise arithmetic: kernels of the templates in `pointwise/`. A kernel computes in the common dtype of its
 //! [`Loop`]; where an operand has a type of its own, it says so.
 
-use crate::math;
 use crate::number::{Analytic, Number, Ordered, Real, Wide};
-use crate::pointwise::{Function1, HEAVY, LIGHT, Loop, functions};
-use crate::simd::FloatVector;
-use rushlight_base::{Complex64, Complex128, DType, Result, Scalar, ensure};
+use crate::pointwise::{HEAVY, LIGHT, Loop};
+use rushlight_base::{Result, Scalar, ensure};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// out = a + alpha b
@@ -141,43 +139,6 @@ pub fn neg(walk: &Loop<2>) -> Result<()> {
     compute!(walk.common(), "neg_cpu", half float complex chalf, T => {
         walk.map::<T, T>(LIGHT, move |a| -a)
     })
-}
-
-functions! {
-    Exp: |x| math::exp(x);
-    Log: |x| math::log(x);
-    Sqrt: |x| x.sqrt();
-}
-
-/// out = e^a
-pub fn exp(walk: &Loop<2>) -> Result<()> {
-    analytic(walk, "exp_vml_cpu", HEAVY, Exp, Analytic::exp, Analytic::exp)
-}
-
-/// out = ln a
-pub fn log(walk: &Loop<2>) -> Result<()> {
-    analytic(walk, "log_vml_cpu", HEAVY, Log, Analytic::ln, Analytic::ln)
-}
-
-/// out = sqrt a
-pub fn sqrt(walk: &Loop<2>) -> Result<()> {
-    analytic(walk, "sqrt_vml_cpu", LIGHT, Sqrt, Analytic::sqrt, Analytic::sqrt)
-}
-
-/// A function of floats, by vectors, and of complex numbers.
-fn analytic(
-    walk: &Loop<2>,
-    name: &str,
-    grain: usize,
-    f: impl Function1,
-    of_c64: impl Fn(Complex64) -> Complex64 + Copy + Sync,
-    of_c128: impl Fn(Complex128) -> Complex128 + Copy + Sync,
-) -> Result<()> {
-    match walk.common() {
-        DType::C64 => walk.map::<Complex64, Complex64>(HEAVY, of_c64),
-        DType::C128 => walk.map::<Complex128, Complex128>(HEAVY, of_c128),
-        _ => compute!(walk.common(), name, half float, T => walk.apply::<T>(grain, f)),
-    }
 }
 
 /// out = conj(a)

@@ -10,14 +10,17 @@
 #[macro_use]
 mod dispatch;
 mod array;
+mod complex;
 pub mod math;
 mod number;
 mod room;
 pub mod simd;
 
+pub mod activation;
 pub mod arithmetic;
 pub mod compare;
 pub mod convert;
+pub mod elementary;
 pub mod extrema;
 pub mod fill;
 pub mod gemm;

@@ -54,6 +54,11 @@ pub trait Wide: Copy + PartialEq + Send + Sync + 'static {
     fn from_scalar(scalar: Scalar) -> Self;
     /// Is it not a number? Never, for integers.
     fn is_nan(self) -> bool;
+    /// The complex conjugate; a real number is its own.
+    #[inline(always)]
+    fn conjugate(self) -> Self {
+        self
+    }
 }
 
 /// A wide type with an order.
@@ -321,6 +326,10 @@ macro_rules! float_wide {
             #[inline(always)]
             fn is_nan(self) -> bool {
                 self.re.is_nan() || self.im.is_nan()
+            }
+            #[inline(always)]
+            fn conjugate(self) -> Self {
+                self.conj()
             }
         }
         impl Analytic for Complex<$type> {

@@ -2,6 +2,161 @@
 // Runs every example of the operators' documentation.
 #include "../examples_support.h"
 
+// gelu([0.0]) -> [0.0]
+static void example_gelu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_gelu(self0, NULL, &out), "gelu");
+    example_expect(out, "gelu", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// silu([0.0]) -> [0.0]
+static void example_silu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_silu(self0, &out), "silu");
+    example_expect(out, "silu", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// mish([0.0]) -> [0.0]
+static void example_mish(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_mish(self0, &out), "mish");
+    example_expect(out, "mish", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// elu([0.0, 2.0]) -> [0.0, 2.0]
+static void example_elu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_elu(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "elu");
+    example_expect(out, "elu", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// selu([0.0]) -> [0.0]
+static void example_selu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_selu(self0, &out), "selu");
+    example_expect(out, "selu", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// celu([0.0, 2.0]) -> [0.0, 2.0]
+static void example_celu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_celu(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "celu");
+    example_expect(out, "celu", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// leaky_relu([-2.0, 2.0], 0.5) -> [-1.0, 2.0]
+static void example_leaky_relu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_leaky_relu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "leaky_relu");
+    example_expect(out, "leaky_relu", (const float[]){-1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// hardtanh([-3.0, 0.5]) -> [-1.0, 0.5]
+static void example_hardtanh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-3.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hardtanh(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "hardtanh");
+    example_expect(out, "hardtanh", (const float[]){-1.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// relu6([-3.0, 8.0]) -> [0.0, 6.0]
+static void example_relu6(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-3.0f, 8.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_relu6(self0, &out), "relu6");
+    example_expect(out, "relu6", (const float[]){0.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// hardsigmoid([-4.0, 0.0]) -> [0.0, 0.5]
+static void example_hardsigmoid(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-4.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hardsigmoid(self0, &out), "hardsigmoid");
+    example_expect(out, "hardsigmoid", (const float[]){0.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// hardswish([-4.0, 3.0]) -> [0.0, 3.0]
+static void example_hardswish(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-4.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hardswish(self0, &out), "hardswish");
+    example_expect(out, "hardswish", (const float[]){0.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// softplus([30.0]) -> [30.0]
+static void example_softplus(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){30.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_softplus(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "softplus");
+    example_expect(out, "softplus", (const float[]){30.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// log_sigmoid([100.0]) -> [0.0]
+static void example_log_sigmoid(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){100.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_log_sigmoid(self0, &out), "log_sigmoid");
+    example_expect(out, "log_sigmoid", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// softshrink([-1.0, 0.25, 1.0]) -> [-0.5, 0.0, 0.5]
+static void example_softshrink(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.25f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_softshrink(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "softshrink");
+    example_expect(out, "softshrink", (const float[]){-0.5f, 0.0f, 0.5f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// hardshrink([-1.0, 0.25, 1.0]) -> [-1.0, 0.0, 1.0]
+static void example_hardshrink(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.25f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hardshrink(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "hardshrink");
+    example_expect(out, "hardshrink", (const float[]){-1.0f, 0.0f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// threshold([1.0, 3.0], 2, 0) -> [0.0, 3.0]
+static void example_threshold(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_threshold(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "threshold");
+    example_expect(out, "threshold", (const float[]){0.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// prelu([-2.0, 3.0], [0.5]) -> [-1.0, 3.0]
+static void example_prelu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_prelu(self0, weight1, &out), "prelu");
+    example_expect(out, "prelu", (const float[]){-1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(weight1);
+}
+
 // eq([1, 3], [1, 2]) -> [true, false]
 static void example_eq_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -247,6 +402,233 @@ static void example_zero(void) {
     example_ok(rlt_tensor_zero(self0, &out), "zero");
     example_expect(out, "zero", (const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
+}
+
+// exp2([3.0]) -> [8.0]
+static void example_exp2(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_exp2(self0, &out), "exp2");
+    example_expect(out, "exp2", (const float[]){8.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// expm1([0.0]) -> [0.0]
+static void example_expm1(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_expm1(self0, &out), "expm1");
+    example_expect(out, "expm1", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// log2([8.0]) -> [3.0]
+static void example_log2(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){8.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_log2(self0, &out), "log2");
+    example_expect(out, "log2", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// log10([100.0]) -> [2.0]
+static void example_log10(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){100.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_log10(self0, &out), "log10");
+    example_expect(out, "log10", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// log1p([0.0]) -> [0.0]
+static void example_log1p(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_log1p(self0, &out), "log1p");
+    example_expect(out, "log1p", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// rsqrt([4.0]) -> [0.5]
+static void example_rsqrt(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rsqrt(self0, &out), "rsqrt");
+    example_expect(out, "rsqrt", (const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// square([3, -2]) -> [9, 4]
+static void example_square(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, -2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_square(self0, &out), "square");
+    example_expect(out, "square", (const int64_t[]){9, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// sin([0.0]) -> [0.0]
+static void example_sin(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sin(self0, &out), "sin");
+    example_expect(out, "sin", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// cos([0.0]) -> [1.0]
+static void example_cos(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cos(self0, &out), "cos");
+    example_expect(out, "cos", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// tan([0.0]) -> [0.0]
+static void example_tan(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tan(self0, &out), "tan");
+    example_expect(out, "tan", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// asin([0.0]) -> [0.0]
+static void example_asin(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_asin(self0, &out), "asin");
+    example_expect(out, "asin", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// acos([1.0]) -> [0.0]
+static void example_acos(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_acos(self0, &out), "acos");
+    example_expect(out, "acos", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// atan([0.0]) -> [0.0]
+static void example_atan(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_atan(self0, &out), "atan");
+    example_expect(out, "atan", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// sinh([0.0]) -> [0.0]
+static void example_sinh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sinh(self0, &out), "sinh");
+    example_expect(out, "sinh", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// cosh([0.0]) -> [1.0]
+static void example_cosh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cosh(self0, &out), "cosh");
+    example_expect(out, "cosh", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// tanh([0.0]) -> [0.0]
+static void example_tanh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tanh(self0, &out), "tanh");
+    example_expect(out, "tanh", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// asinh([0.0]) -> [0.0]
+static void example_asinh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_asinh(self0, &out), "asinh");
+    example_expect(out, "asinh", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// acosh([1.0]) -> [0.0]
+static void example_acosh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_acosh(self0, &out), "acosh");
+    example_expect(out, "acosh", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// atanh([0.0]) -> [0.0]
+static void example_atanh(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_atanh(self0, &out), "atanh");
+    example_expect(out, "atanh", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// sigmoid([0.0]) -> [0.5]
+static void example_sigmoid(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sigmoid(self0, &out), "sigmoid");
+    example_expect(out, "sigmoid", (const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// erf([0.0]) -> [0.0]
+static void example_erf(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_erf(self0, &out), "erf");
+    example_expect(out, "erf", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// erfc([0.0]) -> [1.0]
+static void example_erfc(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_erfc(self0, &out), "erfc");
+    example_expect(out, "erfc", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pow([2, 3], [3, 2]) -> [8, 9]
+static void example_pow_Tensor_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pow_Tensor_Tensor(self0, exponent1, &out), "pow.Tensor_Tensor");
+    example_expect(out, "pow.Tensor_Tensor", (const int64_t[]){8, 9}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(exponent1);
+}
+
+// pow([2, 3], 2) -> [4, 9]
+static void example_pow_Tensor_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pow_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "pow.Tensor_Scalar");
+    example_expect(out, "pow.Tensor_Scalar", (const int64_t[]){4, 9}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// pow(2, [3, 4]) -> [8, 16]
+static void example_pow_Scalar(void) {
+    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pow_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, exponent1, &out), "pow.Scalar");
+    example_expect(out, "pow.Scalar", (const int64_t[]){8, 16}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(exponent1);
 }
 
 // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
@@ -907,6 +1289,23 @@ static void example_flatten_using_ints(void) {
 }
 
 int main(void) {
+    example_gelu();
+    example_silu();
+    example_mish();
+    example_elu();
+    example_selu();
+    example_celu();
+    example_leaky_relu();
+    example_hardtanh();
+    example_relu6();
+    example_hardsigmoid();
+    example_hardswish();
+    example_softplus();
+    example_log_sigmoid();
+    example_softshrink();
+    example_hardshrink();
+    example_threshold();
+    example_prelu();
     example_eq_Tensor();
     example_eq_Scalar();
     example_ne_Tensor();
@@ -934,6 +1333,31 @@ int main(void) {
     example_arange_start_step();
     example_fill_Scalar();
     example_zero();
+    example_exp2();
+    example_expm1();
+    example_log2();
+    example_log10();
+    example_log1p();
+    example_rsqrt();
+    example_square();
+    example_sin();
+    example_cos();
+    example_tan();
+    example_asin();
+    example_acos();
+    example_atan();
+    example_sinh();
+    example_cosh();
+    example_tanh();
+    example_asinh();
+    example_acosh();
+    example_atanh();
+    example_sigmoid();
+    example_erf();
+    example_erfc();
+    example_pow_Tensor_Tensor();
+    example_pow_Tensor_Scalar();
+    example_pow_Scalar();
     example_index_select();
     example_index_add();
     example_gather();

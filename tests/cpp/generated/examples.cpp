@@ -3,6 +3,23 @@
 #include "../examples_support.h"
 
 int main() {
+  example("gelu", [] { return at::gelu(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("silu", [] { return at::silu(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("mish", [] { return at::mish(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("elu", [] { return at::elu(torch::tensor({0.0, 2.0})); }, torch::tensor({0.0, 2.0}));
+  example("selu", [] { return at::selu(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("celu", [] { return at::celu(torch::tensor({0.0, 2.0})); }, torch::tensor({0.0, 2.0}));
+  example("leaky_relu", [] { return at::leaky_relu(torch::tensor({-2.0, 2.0}), 0.5); }, torch::tensor({-1.0, 2.0}));
+  example("hardtanh", [] { return at::hardtanh(torch::tensor({-3.0, 0.5})); }, torch::tensor({-1.0, 0.5}));
+  example("relu6", [] { return at::relu6(torch::tensor({-3.0, 8.0})); }, torch::tensor({0.0, 6.0}));
+  example("hardsigmoid", [] { return at::hardsigmoid(torch::tensor({-4.0, 0.0})); }, torch::tensor({0.0, 0.5}));
+  example("hardswish", [] { return at::hardswish(torch::tensor({-4.0, 3.0})); }, torch::tensor({0.0, 3.0}));
+  example("softplus", [] { return at::softplus(torch::tensor({30.0})); }, torch::tensor({30.0}));
+  example("log_sigmoid", [] { return at::log_sigmoid(torch::tensor({100.0})); }, torch::tensor({0.0}));
+  example("softshrink", [] { return at::softshrink(torch::tensor({-1.0, 0.25, 1.0})); }, torch::tensor({-0.5, 0.0, 0.5}));
+  example("hardshrink", [] { return at::hardshrink(torch::tensor({-1.0, 0.25, 1.0})); }, torch::tensor({-1.0, 0.0, 1.0}));
+  example("threshold", [] { return at::threshold(torch::tensor({1.0, 3.0}), 2, 0); }, torch::tensor({0.0, 3.0}));
+  example("prelu", [] { return at::prelu(torch::tensor({-2.0, 3.0}), torch::tensor({0.5})); }, torch::tensor({-1.0, 3.0}));
   example("eq.Tensor", [] { return at::eq(torch::tensor({1, 3}), torch::tensor({1, 2})); }, torch::tensor({true, false}));
   example("eq.Scalar", [] { return at::eq(torch::tensor({1, 3}), 1); }, torch::tensor({true, false}));
   example("ne.Tensor", [] { return at::ne(torch::tensor({1, 3}), torch::tensor({1, 2})); }, torch::tensor({false, true}));
@@ -30,6 +47,31 @@ int main() {
   example("arange.start_step", [] { return at::arange(1, 6, 2); }, torch::tensor({1, 3, 5}));
   example("fill.Scalar", [] { return at::fill(torch::tensor({1, 2}), 5); }, torch::tensor({5, 5}));
   example("zero", [] { return at::zero(torch::tensor({1, 2})); }, torch::tensor({0, 0}));
+  example("exp2", [] { return at::exp2(torch::tensor({3.0})); }, torch::tensor({8.0}));
+  example("expm1", [] { return at::expm1(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("log2", [] { return at::log2(torch::tensor({8.0})); }, torch::tensor({3.0}));
+  example("log10", [] { return at::log10(torch::tensor({100.0})); }, torch::tensor({2.0}));
+  example("log1p", [] { return at::log1p(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("rsqrt", [] { return at::rsqrt(torch::tensor({4.0})); }, torch::tensor({0.5}));
+  example("square", [] { return at::square(torch::tensor({3, -2})); }, torch::tensor({9, 4}));
+  example("sin", [] { return at::sin(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("cos", [] { return at::cos(torch::tensor({0.0})); }, torch::tensor({1.0}));
+  example("tan", [] { return at::tan(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("asin", [] { return at::asin(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("acos", [] { return at::acos(torch::tensor({1.0})); }, torch::tensor({0.0}));
+  example("atan", [] { return at::atan(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("sinh", [] { return at::sinh(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("cosh", [] { return at::cosh(torch::tensor({0.0})); }, torch::tensor({1.0}));
+  example("tanh", [] { return at::tanh(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("asinh", [] { return at::asinh(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("acosh", [] { return at::acosh(torch::tensor({1.0})); }, torch::tensor({0.0}));
+  example("atanh", [] { return at::atanh(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("sigmoid", [] { return at::sigmoid(torch::tensor({0.0})); }, torch::tensor({0.5}));
+  example("erf", [] { return at::erf(torch::tensor({0.0})); }, torch::tensor({0.0}));
+  example("erfc", [] { return at::erfc(torch::tensor({0.0})); }, torch::tensor({1.0}));
+  example("pow.Tensor_Tensor", [] { return at::pow(torch::tensor({2, 3}), torch::tensor({3, 2})); }, torch::tensor({8, 9}));
+  example("pow.Tensor_Scalar", [] { return at::pow(torch::tensor({2, 3}), 2); }, torch::tensor({4, 9}));
+  example("pow.Scalar", [] { return at::pow(2, torch::tensor({3, 4})); }, torch::tensor({8, 16}));
   example("index_select", [] { return at::index_select(torch::tensor({1, 2, 3}), 0, torch::tensor({2, 0})); }, torch::tensor({3, 1}));
   example("index_add", [] { return at::index_add(torch::tensor({1, 1, 1}), 0, torch::tensor({0, 2}), torch::tensor({5, 6})); }, torch::tensor({6, 1, 7}));
   example("gather", [] { return at::gather(torch::tensor({{1, 2}, {3, 4}}), 1, torch::tensor({{1}, {0}})); }, torch::tensor({{2}, {3}}));

@@ -108,8 +108,10 @@ pub fn sinh<V: FloatVector>(x: V) -> V {
     let bounded = V::from_f64(1e20).raw_min(half);
     let far = half + bounded / (bounded + bounded + V::from_f64(1.0));
     // So small that half of it may round.
-    let tiny = x.abs().lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
-    V::select(tiny, x, far.copysign(x))
+    let size = x.abs();
+    let tiny = size.lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
+    // The sign comes last: LLVM 21 miscompiles a choice between a number and another with its sign (a masked vpternlogd).
+    V::select(tiny, size, far).copysign(x)
 }
 
 /// The hyperbolic cosine, within 2 ulp.

@@ -108,7 +108,7 @@ pub fn atanh<V: FloatVector>(x: V) -> V {
     let result = log1p((size + size) / (one - size)) * V::from_f64(0.5);
     // So small that half of it may round.
     let tiny = size.lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
-    V::select(tiny, x, result.copysign(x))
+    V::select(tiny, size, result).copysign(x)
 }
 
 /// The inverse hyperbolic sine, within 3 ulp.

@@ -3,7 +3,7 @@
 use super::flat::{Map2, Map3};
 use super::*;
 use crate::simd::{Level, run_at};
-use crate::{arithmetic, compare, convert};
+use crate::{arithmetic, compare, convert, elementary};
 use rushlight_base::Scalar;
 
 /// Memory of an operand: bytes of pseudo-random patterns that are ordinary numbers in most dtypes.
@@ -137,6 +137,9 @@ fn every_road_gives_the_bits_of_single_elements() {
     }
     for dtype in [DType::F16, DType::F64, DType::C128] {
         check_binary(dtype, [dtype; 3], &arithmetic::div);
+    }
+    for dtype in [DType::F16, DType::F32, DType::F64, DType::I32, DType::C64] {
+        check_binary(dtype, [dtype; 3], &elementary::pow);
     }
 }
 

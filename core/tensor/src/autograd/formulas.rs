@@ -2,6 +2,16 @@
 //!
 //! Each is built from operators on [`Expr`], so that it can be differentiated again.
 
+#[cfg(feature = "op-activation")]
+mod activation;
+#[cfg(feature = "op-elementary")]
+mod elementary;
+
+#[cfg(feature = "op-activation")]
+pub use activation::*;
+#[cfg(feature = "op-elementary")]
+pub use elementary::*;
+
 use super::Expr;
 use crate::dense::Geometry;
 use crate::ops;

@@ -6,10 +6,12 @@
 //! hand strided memory to the loops of `rushlight-cpu`.
 
 mod access;
+pub mod activation;
 pub mod compare;
 pub mod composite;
 pub mod copy;
 pub mod creation;
+pub mod elementary;
 pub mod generated;
 pub mod index;
 pub mod loss;

@@ -95,21 +95,6 @@ pub fn neg(out: &Dense, self_: &Dense) -> Result<()> {
     unary(out, self_, arithmetic::neg)
 }
 
-/// out = e^self
-pub fn exp(out: &Dense, self_: &Dense) -> Result<()> {
-    unary(out, self_, arithmetic::exp)
-}
-
-/// out = sqrt self
-pub fn sqrt(out: &Dense, self_: &Dense) -> Result<()> {
-    unary(out, self_, arithmetic::sqrt)
-}
-
-/// out = ln self
-pub fn log(out: &Dense, self_: &Dense) -> Result<()> {
-    unary(out, self_, arithmetic::log)
-}
-
 /// out = 1 / self
 pub fn reciprocal(out: &Dense, self_: &Dense) -> Result<()> {
     let one = Constant::new(Scalar::Int(1), out.dtype)?;

@@ -7,6 +7,525 @@
 namespace at {
 RLT_NAMESPACE_BEGIN
 
+// activation: Activation functions of each element.
+/// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+/// `out_i = self_i * Phi(self_i)`
+inline Tensor gelu(const Tensor& self, std::string_view approximate = "none") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gelu(rlt::handle(self), rlt::text(approximate), &out0));
+  return rlt::adopt(out0);
+}
+/// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+/// `out_i = self_i * Phi(self_i)`
+inline Tensor& gelu_(Tensor& self, std::string_view approximate = "none") {
+  rlt::check(rlt_tensor_gelu_(rlt::handle(self), rlt::text(approximate)));
+  return self;
+}
+/// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+/// `out_i = self_i * Phi(self_i)`
+inline Tensor& gelu_outf(const Tensor& self, std::string_view approximate, Tensor& out) {
+  rlt::check(rlt_tensor_gelu_out(rlt::handle(self), rlt::text(approximate), rlt::handle(out)));
+  return out;
+}
+/// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+/// `out_i = self_i * Phi(self_i)`
+inline Tensor& gelu_out(Tensor& out, const Tensor& self, std::string_view approximate = "none") {
+  return gelu_outf(self, approximate, out);
+}
+/// Passes a gradient on through `gelu`.
+/// `out_i = grad_output_i * (Phi(self_i) + self_i * phi(self_i))`
+inline Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_view approximate = "none") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gelu_backward(rlt::handle(grad_output), rlt::handle(self), rlt::text(approximate), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `gelu`.
+/// `out_i = grad_output_i * (Phi(self_i) + self_i * phi(self_i))`
+inline Tensor& gelu_backward_outf(const Tensor& grad_output, const Tensor& self, std::string_view approximate, Tensor& grad_input) {
+  rlt::check(rlt_tensor_gelu_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::text(approximate), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `gelu`.
+/// `out_i = grad_output_i * (Phi(self_i) + self_i * phi(self_i))`
+inline Tensor& gelu_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, std::string_view approximate = "none") {
+  return gelu_backward_outf(grad_output, self, approximate, grad_input);
+}
+/// Weighs each element by the logistic function of it.
+/// `out_i = self_i * sigmoid(self_i)`
+inline Tensor silu(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_silu(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Weighs each element by the logistic function of it.
+/// `out_i = self_i * sigmoid(self_i)`
+inline Tensor& silu_(Tensor& self) {
+  rlt::check(rlt_tensor_silu_(rlt::handle(self)));
+  return self;
+}
+/// Weighs each element by the logistic function of it.
+/// `out_i = self_i * sigmoid(self_i)`
+inline Tensor& silu_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_silu_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Weighs each element by the logistic function of it.
+/// `out_i = self_i * sigmoid(self_i)`
+inline Tensor& silu_out(Tensor& out, const Tensor& self) {
+  return silu_outf(self, out);
+}
+/// Passes a gradient on through `silu`.
+/// `out_i = grad_output_i * s_i * (1 + self_i * (1 - s_i)), s_i = sigmoid(self_i)`
+inline Tensor silu_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_silu_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `silu`.
+/// `out_i = grad_output_i * s_i * (1 + self_i * (1 - s_i)), s_i = sigmoid(self_i)`
+inline Tensor& silu_backward_outf(const Tensor& grad_output, const Tensor& self, Tensor& grad_input) {
+  rlt::check(rlt_tensor_silu_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `silu`.
+/// `out_i = grad_output_i * s_i * (1 + self_i * (1 - s_i)), s_i = sigmoid(self_i)`
+inline Tensor& silu_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self) {
+  return silu_backward_outf(grad_output, self, grad_input);
+}
+/// Weighs each element by tanh(softplus) of it.
+/// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
+inline Tensor mish(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mish(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Weighs each element by tanh(softplus) of it.
+/// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
+inline Tensor& mish_(Tensor& self) {
+  rlt::check(rlt_tensor_mish_(rlt::handle(self)));
+  return self;
+}
+/// Weighs each element by tanh(softplus) of it.
+/// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
+inline Tensor& mish_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_mish_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Weighs each element by tanh(softplus) of it.
+/// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
+inline Tensor& mish_out(Tensor& out, const Tensor& self) {
+  return mish_outf(self, out);
+}
+/// Passes a gradient on through `mish`.
+/// `out_i = grad_output_i * mish'(self_i)`
+inline Tensor mish_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mish_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Bends elements below zero into an exponential.
+/// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
+inline Tensor elu(const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_elu(rlt::handle(self), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), &out0));
+  return rlt::adopt(out0);
+}
+/// Bends elements below zero into an exponential.
+/// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
+inline Tensor& elu_(Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1) {
+  rlt::check(rlt_tensor_elu_(rlt::handle(self), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale)));
+  return self;
+}
+/// Bends elements below zero into an exponential.
+/// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
+inline Tensor& elu_outf(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, Tensor& out) {
+  rlt::check(rlt_tensor_elu_out(rlt::handle(self), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), rlt::handle(out)));
+  return out;
+}
+/// Bends elements below zero into an exponential.
+/// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
+inline Tensor& elu_out(Tensor& out, const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1) {
+  return elu_outf(self, alpha, scale, input_scale, out);
+}
+/// Passes a gradient on through `elu`.
+/// `out_i = grad_output_i * elu'(self_i)`
+inline Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self_or_result) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_elu_backward(rlt::handle(grad_output), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), rlt::flag(is_result), rlt::handle(self_or_result), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `elu`.
+/// `out_i = grad_output_i * elu'(self_i)`
+inline Tensor& elu_backward_outf(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self_or_result, Tensor& grad_input) {
+  rlt::check(rlt_tensor_elu_backward_grad_input(rlt::handle(grad_output), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), rlt::flag(is_result), rlt::handle(self_or_result), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `elu`.
+/// `out_i = grad_output_i * elu'(self_i)`
+inline Tensor& elu_backward_out(Tensor& grad_input, const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self_or_result) {
+  return elu_backward_outf(grad_output, alpha, scale, input_scale, is_result, self_or_result, grad_input);
+}
+/// Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
+/// `out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))`
+inline Tensor selu(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_selu(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
+/// `out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))`
+inline Tensor& selu_(Tensor& self) {
+  rlt::check(rlt_tensor_selu_(rlt::handle(self)));
+  return self;
+}
+/// Bends elements below zero into an exponential with a continuous slope.
+/// `out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)`
+inline Tensor celu(const Tensor& self, const Scalar& alpha = 1.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_celu(rlt::handle(self), rlt::scalar(alpha), &out0));
+  return rlt::adopt(out0);
+}
+/// Bends elements below zero into an exponential with a continuous slope.
+/// `out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)`
+inline Tensor& celu_(Tensor& self, const Scalar& alpha = 1.0) {
+  rlt::check(rlt_tensor_celu_(rlt::handle(self), rlt::scalar(alpha)));
+  return self;
+}
+/// Scales elements below zero down.
+/// `out_i = self_i if self_i > 0, else negative_slope * self_i`
+inline Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope = 0.01) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_leaky_relu(rlt::handle(self), rlt::scalar(negative_slope), &out0));
+  return rlt::adopt(out0);
+}
+/// Scales elements below zero down.
+/// `out_i = self_i if self_i > 0, else negative_slope * self_i`
+inline Tensor& leaky_relu_(Tensor& self, const Scalar& negative_slope = 0.01) {
+  rlt::check(rlt_tensor_leaky_relu_(rlt::handle(self), rlt::scalar(negative_slope)));
+  return self;
+}
+/// Scales elements below zero down.
+/// `out_i = self_i if self_i > 0, else negative_slope * self_i`
+inline Tensor& leaky_relu_outf(const Tensor& self, const Scalar& negative_slope, Tensor& out) {
+  rlt::check(rlt_tensor_leaky_relu_out(rlt::handle(self), rlt::scalar(negative_slope), rlt::handle(out)));
+  return out;
+}
+/// Scales elements below zero down.
+/// `out_i = self_i if self_i > 0, else negative_slope * self_i`
+inline Tensor& leaky_relu_out(Tensor& out, const Tensor& self, const Scalar& negative_slope = 0.01) {
+  return leaky_relu_outf(self, negative_slope, out);
+}
+/// Passes a gradient on through `leaky_relu`.
+/// `out_i = grad_output_i if self_i > 0, else negative_slope * grad_output_i`
+inline Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool self_is_result) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_leaky_relu_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(negative_slope), rlt::flag(self_is_result), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `leaky_relu`.
+/// `out_i = grad_output_i if self_i > 0, else negative_slope * grad_output_i`
+inline Tensor& leaky_relu_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool self_is_result, Tensor& grad_input) {
+  rlt::check(rlt_tensor_leaky_relu_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(negative_slope), rlt::flag(self_is_result), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `leaky_relu`.
+/// `out_i = grad_output_i if self_i > 0, else negative_slope * grad_output_i`
+inline Tensor& leaky_relu_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool self_is_result) {
+  return leaky_relu_backward_outf(grad_output, self, negative_slope, self_is_result, grad_input);
+}
+/// Limits each element to a range.
+/// `out_i = min(max(self_i, min_val), max_val)`
+inline Tensor hardtanh(const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardtanh(rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), &out0));
+  return rlt::adopt(out0);
+}
+/// Limits each element to a range.
+/// `out_i = min(max(self_i, min_val), max_val)`
+inline Tensor& hardtanh_(Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1) {
+  rlt::check(rlt_tensor_hardtanh_(rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val)));
+  return self;
+}
+/// Limits each element to a range.
+/// `out_i = min(max(self_i, min_val), max_val)`
+inline Tensor& hardtanh_outf(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
+  rlt::check(rlt_tensor_hardtanh_out(rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), rlt::handle(out)));
+  return out;
+}
+/// Limits each element to a range.
+/// `out_i = min(max(self_i, min_val), max_val)`
+inline Tensor& hardtanh_out(Tensor& out, const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1) {
+  return hardtanh_outf(self, min_val, max_val, out);
+}
+/// Passes a gradient on through `hardtanh`.
+/// `out_i = grad_output_i if min_val < self_i < max_val, else 0`
+inline Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardtanh_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `hardtanh`.
+/// `out_i = grad_output_i if min_val < self_i < max_val, else 0`
+inline Tensor& hardtanh_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& grad_input) {
+  rlt::check(rlt_tensor_hardtanh_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `hardtanh`.
+/// `out_i = grad_output_i if min_val < self_i < max_val, else 0`
+inline Tensor& hardtanh_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
+  return hardtanh_backward_outf(grad_output, self, min_val, max_val, grad_input);
+}
+/// Limits each element to the range from 0 to 6.
+/// `out_i = min(max(self_i, 0), 6)`
+inline Tensor relu6(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_relu6(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Limits each element to the range from 0 to 6.
+/// `out_i = min(max(self_i, 0), 6)`
+inline Tensor& relu6_(Tensor& self) {
+  rlt::check(rlt_tensor_relu6_(rlt::handle(self)));
+  return self;
+}
+/// Approximates the logistic function by a line between -3 and 3.
+/// `out_i = min(max(self_i + 3, 0), 6) / 6`
+inline Tensor hardsigmoid(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardsigmoid(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Approximates the logistic function by a line between -3 and 3.
+/// `out_i = min(max(self_i + 3, 0), 6) / 6`
+inline Tensor& hardsigmoid_(Tensor& self) {
+  rlt::check(rlt_tensor_hardsigmoid_(rlt::handle(self)));
+  return self;
+}
+/// Approximates the logistic function by a line between -3 and 3.
+/// `out_i = min(max(self_i + 3, 0), 6) / 6`
+inline Tensor& hardsigmoid_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_hardsigmoid_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Approximates the logistic function by a line between -3 and 3.
+/// `out_i = min(max(self_i + 3, 0), 6) / 6`
+inline Tensor& hardsigmoid_out(Tensor& out, const Tensor& self) {
+  return hardsigmoid_outf(self, out);
+}
+/// Passes a gradient on through `hardsigmoid`.
+/// `out_i = grad_output_i / 6 if -3 < self_i < 3, else 0`
+inline Tensor hardsigmoid_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardsigmoid_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `hardsigmoid`.
+/// `out_i = grad_output_i / 6 if -3 < self_i < 3, else 0`
+inline Tensor& hardsigmoid_backward_outf(const Tensor& grad_output, const Tensor& self, Tensor& grad_input) {
+  rlt::check(rlt_tensor_hardsigmoid_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `hardsigmoid`.
+/// `out_i = grad_output_i / 6 if -3 < self_i < 3, else 0`
+inline Tensor& hardsigmoid_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self) {
+  return hardsigmoid_backward_outf(grad_output, self, grad_input);
+}
+/// Weighs each element by an approximation of the logistic function of it.
+/// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
+inline Tensor hardswish(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardswish(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Weighs each element by an approximation of the logistic function of it.
+/// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
+inline Tensor& hardswish_(Tensor& self) {
+  rlt::check(rlt_tensor_hardswish_(rlt::handle(self)));
+  return self;
+}
+/// Weighs each element by an approximation of the logistic function of it.
+/// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
+inline Tensor& hardswish_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_hardswish_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Weighs each element by an approximation of the logistic function of it.
+/// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
+inline Tensor& hardswish_out(Tensor& out, const Tensor& self) {
+  return hardswish_outf(self, out);
+}
+/// Passes a gradient on through `hardswish`.
+/// `out_i = grad_output_i * hardswish'(self_i)`
+inline Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardswish_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Approximates the positive part of each element smoothly.
+/// `out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold`
+inline Tensor softplus(const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_softplus(rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), &out0));
+  return rlt::adopt(out0);
+}
+/// Approximates the positive part of each element smoothly.
+/// `out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold`
+inline Tensor& softplus_outf(const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& out) {
+  rlt::check(rlt_tensor_softplus_out(rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), rlt::handle(out)));
+  return out;
+}
+/// Approximates the positive part of each element smoothly.
+/// `out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold`
+inline Tensor& softplus_out(Tensor& out, const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20) {
+  return softplus_outf(self, beta, threshold, out);
+}
+/// Passes a gradient on through `softplus`.
+/// `out_i = grad_output_i * sigmoid(beta * self_i), or grad_output_i above the threshold`
+inline Tensor softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_softplus_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `softplus`.
+/// `out_i = grad_output_i * sigmoid(beta * self_i), or grad_output_i above the threshold`
+inline Tensor& softplus_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& grad_input) {
+  rlt::check(rlt_tensor_softplus_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `softplus`.
+/// `out_i = grad_output_i * sigmoid(beta * self_i), or grad_output_i above the threshold`
+inline Tensor& softplus_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
+  return softplus_backward_outf(grad_output, self, beta, threshold, grad_input);
+}
+/// Takes the logarithm of the logistic function of each element.
+/// `out_i = -ln(1 + e^(-self_i))`
+inline Tensor log_sigmoid(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_log_sigmoid(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logarithm of the logistic function of each element.
+/// `out_i = -ln(1 + e^(-self_i))`
+inline Tensor& log_sigmoid_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_log_sigmoid_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the logarithm of the logistic function of each element.
+/// `out_i = -ln(1 + e^(-self_i))`
+inline Tensor& log_sigmoid_out(Tensor& out, const Tensor& self) {
+  return log_sigmoid_outf(self, out);
+}
+/// Moves each element towards zero.
+/// `out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0`
+inline Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_softshrink(rlt::handle(self), rlt::scalar(lambd), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves each element towards zero.
+/// `out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0`
+inline Tensor& softshrink_outf(const Tensor& self, const Scalar& lambd, Tensor& out) {
+  rlt::check(rlt_tensor_softshrink_out(rlt::handle(self), rlt::scalar(lambd), rlt::handle(out)));
+  return out;
+}
+/// Moves each element towards zero.
+/// `out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0`
+inline Tensor& softshrink_out(Tensor& out, const Tensor& self, const Scalar& lambd = 0.5) {
+  return softshrink_outf(self, lambd, out);
+}
+/// Passes a gradient on through `softshrink`.
+/// `out_i = grad_output_i if |self_i| > lambd, else 0`
+inline Tensor softshrink_backward(const Tensor& grad_output, const Tensor& self, const Scalar& lambd) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_softshrink_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(lambd), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `softshrink`.
+/// `out_i = grad_output_i if |self_i| > lambd, else 0`
+inline Tensor& softshrink_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& lambd, Tensor& grad_input) {
+  rlt::check(rlt_tensor_softshrink_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(lambd), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `softshrink`.
+/// `out_i = grad_output_i if |self_i| > lambd, else 0`
+inline Tensor& softshrink_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Scalar& lambd) {
+  return softshrink_backward_outf(grad_output, self, lambd, grad_input);
+}
+/// Sets elements near zero to zero.
+/// `out_i = self_i if |self_i| > lambd, else 0`
+inline Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardshrink(rlt::handle(self), rlt::scalar(lambd), &out0));
+  return rlt::adopt(out0);
+}
+/// Sets elements near zero to zero.
+/// `out_i = self_i if |self_i| > lambd, else 0`
+inline Tensor& hardshrink_outf(const Tensor& self, const Scalar& lambd, Tensor& out) {
+  rlt::check(rlt_tensor_hardshrink_out(rlt::handle(self), rlt::scalar(lambd), rlt::handle(out)));
+  return out;
+}
+/// Sets elements near zero to zero.
+/// `out_i = self_i if |self_i| > lambd, else 0`
+inline Tensor& hardshrink_out(Tensor& out, const Tensor& self, const Scalar& lambd = 0.5) {
+  return hardshrink_outf(self, lambd, out);
+}
+/// Passes a gradient on through `hardshrink`.
+/// `out_i = grad_out_i if |self_i| > lambd, else 0`
+inline Tensor hardshrink_backward(const Tensor& grad_out, const Tensor& self, const Scalar& lambd) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hardshrink_backward(rlt::handle(grad_out), rlt::handle(self), rlt::scalar(lambd), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through `hardshrink`.
+/// `out_i = grad_out_i if |self_i| > lambd, else 0`
+inline Tensor& hardshrink_backward_outf(const Tensor& grad_out, const Tensor& self, const Scalar& lambd, Tensor& grad_input) {
+  rlt::check(rlt_tensor_hardshrink_backward_grad_input(rlt::handle(grad_out), rlt::handle(self), rlt::scalar(lambd), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through `hardshrink`.
+/// `out_i = grad_out_i if |self_i| > lambd, else 0`
+inline Tensor& hardshrink_backward_out(Tensor& grad_input, const Tensor& grad_out, const Tensor& self, const Scalar& lambd) {
+  return hardshrink_backward_outf(grad_out, self, lambd, grad_input);
+}
+/// Replaces elements up to a threshold by a value.
+/// `out_i = self_i if self_i > threshold, else value`
+inline Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_threshold(rlt::handle(self), rlt::scalar(threshold), rlt::scalar(value), &out0));
+  return rlt::adopt(out0);
+}
+/// Replaces elements up to a threshold by a value.
+/// `out_i = self_i if self_i > threshold, else value`
+inline Tensor& threshold_(Tensor& self, const Scalar& threshold, const Scalar& value) {
+  rlt::check(rlt_tensor_threshold_(rlt::handle(self), rlt::scalar(threshold), rlt::scalar(value)));
+  return self;
+}
+/// Replaces elements up to a threshold by a value.
+/// `out_i = self_i if self_i > threshold, else value`
+inline Tensor& threshold_outf(const Tensor& self, const Scalar& threshold, const Scalar& value, Tensor& out) {
+  rlt::check(rlt_tensor_threshold_out(rlt::handle(self), rlt::scalar(threshold), rlt::scalar(value), rlt::handle(out)));
+  return out;
+}
+/// Replaces elements up to a threshold by a value.
+/// `out_i = self_i if self_i > threshold, else value`
+inline Tensor& threshold_out(Tensor& out, const Tensor& self, const Scalar& threshold, const Scalar& value) {
+  return threshold_outf(self, threshold, value, out);
+}
+/// Scales elements below zero by learned factors, one or one for each channel.
+/// `out_i = self_i if self_i > 0, else weight_c * self_i`
+inline Tensor prelu(const Tensor& self, const Tensor& weight) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_prelu(rlt::handle(self), rlt::handle(weight), &out0));
+  return rlt::adopt(out0);
+}
+/// Scales elements below zero by factors that broadcast.
+/// `out_i = self_i if self_i > 0, else weight_i * self_i`
+inline Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__prelu_kernel(rlt::handle(self), rlt::handle(weight), &out0));
+  return rlt::adopt(out0);
+}
+
 // comparison: Comparisons and logic: the results are bool.
 /// Tests which elements are equal to those of another tensor.
 /// `out_i = self_i == other_i`
@@ -510,6 +1029,626 @@ inline Tensor fill(const Tensor& self, const Tensor& value) {
 inline Tensor& fill_(Tensor& self, const Tensor& value) {
   rlt::check(rlt_tensor_fill_Tensor_(rlt::handle(self), rlt::handle(value)));
   return self;
+}
+
+// elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
+/// Raises 2 to each element.
+/// `out_i = 2^(self_i)`
+inline Tensor exp2(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_exp2(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises 2 to each element.
+/// `out_i = 2^(self_i)`
+inline Tensor& exp2_(Tensor& self) {
+  rlt::check(rlt_tensor_exp2_(rlt::handle(self)));
+  return self;
+}
+/// Raises 2 to each element.
+/// `out_i = 2^(self_i)`
+inline Tensor& exp2_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_exp2_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Raises 2 to each element.
+/// `out_i = 2^(self_i)`
+inline Tensor& exp2_out(Tensor& out, const Tensor& self) {
+  return exp2_outf(self, out);
+}
+/// Raises e to each element and subtracts 1, exactly for small elements too.
+/// `out_i = e^(self_i) - 1`
+inline Tensor expm1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_expm1(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises e to each element and subtracts 1, exactly for small elements too.
+/// `out_i = e^(self_i) - 1`
+inline Tensor& expm1_(Tensor& self) {
+  rlt::check(rlt_tensor_expm1_(rlt::handle(self)));
+  return self;
+}
+/// Raises e to each element and subtracts 1, exactly for small elements too.
+/// `out_i = e^(self_i) - 1`
+inline Tensor& expm1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_expm1_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Raises e to each element and subtracts 1, exactly for small elements too.
+/// `out_i = e^(self_i) - 1`
+inline Tensor& expm1_out(Tensor& out, const Tensor& self) {
+  return expm1_outf(self, out);
+}
+/// Takes the logarithm to base 2 of each element.
+/// `out_i = log_2(self_i)`
+inline Tensor log2(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_log2(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logarithm to base 2 of each element.
+/// `out_i = log_2(self_i)`
+inline Tensor& log2_(Tensor& self) {
+  rlt::check(rlt_tensor_log2_(rlt::handle(self)));
+  return self;
+}
+/// Takes the logarithm to base 2 of each element.
+/// `out_i = log_2(self_i)`
+inline Tensor& log2_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_log2_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the logarithm to base 2 of each element.
+/// `out_i = log_2(self_i)`
+inline Tensor& log2_out(Tensor& out, const Tensor& self) {
+  return log2_outf(self, out);
+}
+/// Takes the logarithm to base 10 of each element.
+/// `out_i = log_10(self_i)`
+inline Tensor log10(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_log10(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logarithm to base 10 of each element.
+/// `out_i = log_10(self_i)`
+inline Tensor& log10_(Tensor& self) {
+  rlt::check(rlt_tensor_log10_(rlt::handle(self)));
+  return self;
+}
+/// Takes the logarithm to base 10 of each element.
+/// `out_i = log_10(self_i)`
+inline Tensor& log10_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_log10_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the logarithm to base 10 of each element.
+/// `out_i = log_10(self_i)`
+inline Tensor& log10_out(Tensor& out, const Tensor& self) {
+  return log10_outf(self, out);
+}
+/// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+/// `out_i = ln(1 + self_i)`
+inline Tensor log1p(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_log1p(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+/// `out_i = ln(1 + self_i)`
+inline Tensor& log1p_(Tensor& self) {
+  rlt::check(rlt_tensor_log1p_(rlt::handle(self)));
+  return self;
+}
+/// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+/// `out_i = ln(1 + self_i)`
+inline Tensor& log1p_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_log1p_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+/// `out_i = ln(1 + self_i)`
+inline Tensor& log1p_out(Tensor& out, const Tensor& self) {
+  return log1p_outf(self, out);
+}
+/// Takes the inverse of the square root of each element.
+/// `out_i = 1 / sqrt(self_i)`
+inline Tensor rsqrt(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rsqrt(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the inverse of the square root of each element.
+/// `out_i = 1 / sqrt(self_i)`
+inline Tensor& rsqrt_(Tensor& self) {
+  rlt::check(rlt_tensor_rsqrt_(rlt::handle(self)));
+  return self;
+}
+/// Takes the inverse of the square root of each element.
+/// `out_i = 1 / sqrt(self_i)`
+inline Tensor& rsqrt_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_rsqrt_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the inverse of the square root of each element.
+/// `out_i = 1 / sqrt(self_i)`
+inline Tensor& rsqrt_out(Tensor& out, const Tensor& self) {
+  return rsqrt_outf(self, out);
+}
+/// Multiplies each element by itself; bools give integers.
+/// `out_i = self_i^2`
+inline Tensor square(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_square(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies each element by itself; bools give integers.
+/// `out_i = self_i^2`
+inline Tensor& square_(Tensor& self) {
+  rlt::check(rlt_tensor_square_(rlt::handle(self)));
+  return self;
+}
+/// Multiplies each element by itself; bools give integers.
+/// `out_i = self_i^2`
+inline Tensor& square_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_square_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Multiplies each element by itself; bools give integers.
+/// `out_i = self_i^2`
+inline Tensor& square_out(Tensor& out, const Tensor& self) {
+  return square_outf(self, out);
+}
+/// Takes the sine of each element, in radians.
+/// `out_i = sin(self_i)`
+inline Tensor sin(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sin(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the sine of each element, in radians.
+/// `out_i = sin(self_i)`
+inline Tensor& sin_(Tensor& self) {
+  rlt::check(rlt_tensor_sin_(rlt::handle(self)));
+  return self;
+}
+/// Takes the sine of each element, in radians.
+/// `out_i = sin(self_i)`
+inline Tensor& sin_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sin_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the sine of each element, in radians.
+/// `out_i = sin(self_i)`
+inline Tensor& sin_out(Tensor& out, const Tensor& self) {
+  return sin_outf(self, out);
+}
+/// Takes the cosine of each element, in radians.
+/// `out_i = cos(self_i)`
+inline Tensor cos(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cos(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the cosine of each element, in radians.
+/// `out_i = cos(self_i)`
+inline Tensor& cos_(Tensor& self) {
+  rlt::check(rlt_tensor_cos_(rlt::handle(self)));
+  return self;
+}
+/// Takes the cosine of each element, in radians.
+/// `out_i = cos(self_i)`
+inline Tensor& cos_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_cos_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the cosine of each element, in radians.
+/// `out_i = cos(self_i)`
+inline Tensor& cos_out(Tensor& out, const Tensor& self) {
+  return cos_outf(self, out);
+}
+/// Takes the tangent of each element, in radians.
+/// `out_i = tan(self_i)`
+inline Tensor tan(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tan(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the tangent of each element, in radians.
+/// `out_i = tan(self_i)`
+inline Tensor& tan_(Tensor& self) {
+  rlt::check(rlt_tensor_tan_(rlt::handle(self)));
+  return self;
+}
+/// Takes the tangent of each element, in radians.
+/// `out_i = tan(self_i)`
+inline Tensor& tan_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_tan_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the tangent of each element, in radians.
+/// `out_i = tan(self_i)`
+inline Tensor& tan_out(Tensor& out, const Tensor& self) {
+  return tan_outf(self, out);
+}
+/// Takes the arcsine of each element.
+/// `out_i = arcsin(self_i)`
+inline Tensor asin(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_asin(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the arcsine of each element.
+/// `out_i = arcsin(self_i)`
+inline Tensor& asin_(Tensor& self) {
+  rlt::check(rlt_tensor_asin_(rlt::handle(self)));
+  return self;
+}
+/// Takes the arcsine of each element.
+/// `out_i = arcsin(self_i)`
+inline Tensor& asin_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_asin_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the arcsine of each element.
+/// `out_i = arcsin(self_i)`
+inline Tensor& asin_out(Tensor& out, const Tensor& self) {
+  return asin_outf(self, out);
+}
+/// Takes the arccosine of each element.
+/// `out_i = arccos(self_i)`
+inline Tensor acos(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_acos(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the arccosine of each element.
+/// `out_i = arccos(self_i)`
+inline Tensor& acos_(Tensor& self) {
+  rlt::check(rlt_tensor_acos_(rlt::handle(self)));
+  return self;
+}
+/// Takes the arccosine of each element.
+/// `out_i = arccos(self_i)`
+inline Tensor& acos_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_acos_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the arccosine of each element.
+/// `out_i = arccos(self_i)`
+inline Tensor& acos_out(Tensor& out, const Tensor& self) {
+  return acos_outf(self, out);
+}
+/// Takes the arctangent of each element.
+/// `out_i = arctan(self_i)`
+inline Tensor atan(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atan(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the arctangent of each element.
+/// `out_i = arctan(self_i)`
+inline Tensor& atan_(Tensor& self) {
+  rlt::check(rlt_tensor_atan_(rlt::handle(self)));
+  return self;
+}
+/// Takes the arctangent of each element.
+/// `out_i = arctan(self_i)`
+inline Tensor& atan_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_atan_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the arctangent of each element.
+/// `out_i = arctan(self_i)`
+inline Tensor& atan_out(Tensor& out, const Tensor& self) {
+  return atan_outf(self, out);
+}
+/// Takes the hyperbolic sine of each element.
+/// `out_i = sinh(self_i)`
+inline Tensor sinh(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sinh(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the hyperbolic sine of each element.
+/// `out_i = sinh(self_i)`
+inline Tensor& sinh_(Tensor& self) {
+  rlt::check(rlt_tensor_sinh_(rlt::handle(self)));
+  return self;
+}
+/// Takes the hyperbolic sine of each element.
+/// `out_i = sinh(self_i)`
+inline Tensor& sinh_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sinh_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the hyperbolic sine of each element.
+/// `out_i = sinh(self_i)`
+inline Tensor& sinh_out(Tensor& out, const Tensor& self) {
+  return sinh_outf(self, out);
+}
+/// Takes the hyperbolic cosine of each element.
+/// `out_i = cosh(self_i)`
+inline Tensor cosh(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cosh(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the hyperbolic cosine of each element.
+/// `out_i = cosh(self_i)`
+inline Tensor& cosh_(Tensor& self) {
+  rlt::check(rlt_tensor_cosh_(rlt::handle(self)));
+  return self;
+}
+/// Takes the hyperbolic cosine of each element.
+/// `out_i = cosh(self_i)`
+inline Tensor& cosh_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_cosh_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the hyperbolic cosine of each element.
+/// `out_i = cosh(self_i)`
+inline Tensor& cosh_out(Tensor& out, const Tensor& self) {
+  return cosh_outf(self, out);
+}
+/// Takes the hyperbolic tangent of each element.
+/// `out_i = tanh(self_i)`
+inline Tensor tanh(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tanh(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the hyperbolic tangent of each element.
+/// `out_i = tanh(self_i)`
+inline Tensor& tanh_(Tensor& self) {
+  rlt::check(rlt_tensor_tanh_(rlt::handle(self)));
+  return self;
+}
+/// Takes the hyperbolic tangent of each element.
+/// `out_i = tanh(self_i)`
+inline Tensor& tanh_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_tanh_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the hyperbolic tangent of each element.
+/// `out_i = tanh(self_i)`
+inline Tensor& tanh_out(Tensor& out, const Tensor& self) {
+  return tanh_outf(self, out);
+}
+/// Takes the inverse hyperbolic sine of each element.
+/// `out_i = arsinh(self_i)`
+inline Tensor asinh(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_asinh(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the inverse hyperbolic sine of each element.
+/// `out_i = arsinh(self_i)`
+inline Tensor& asinh_(Tensor& self) {
+  rlt::check(rlt_tensor_asinh_(rlt::handle(self)));
+  return self;
+}
+/// Takes the inverse hyperbolic sine of each element.
+/// `out_i = arsinh(self_i)`
+inline Tensor& asinh_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_asinh_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the inverse hyperbolic sine of each element.
+/// `out_i = arsinh(self_i)`
+inline Tensor& asinh_out(Tensor& out, const Tensor& self) {
+  return asinh_outf(self, out);
+}
+/// Takes the inverse hyperbolic cosine of each element.
+/// `out_i = arcosh(self_i)`
+inline Tensor acosh(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_acosh(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the inverse hyperbolic cosine of each element.
+/// `out_i = arcosh(self_i)`
+inline Tensor& acosh_(Tensor& self) {
+  rlt::check(rlt_tensor_acosh_(rlt::handle(self)));
+  return self;
+}
+/// Takes the inverse hyperbolic cosine of each element.
+/// `out_i = arcosh(self_i)`
+inline Tensor& acosh_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_acosh_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the inverse hyperbolic cosine of each element.
+/// `out_i = arcosh(self_i)`
+inline Tensor& acosh_out(Tensor& out, const Tensor& self) {
+  return acosh_outf(self, out);
+}
+/// Takes the inverse hyperbolic tangent of each element.
+/// `out_i = artanh(self_i)`
+inline Tensor atanh(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atanh(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the inverse hyperbolic tangent of each element.
+/// `out_i = artanh(self_i)`
+inline Tensor& atanh_(Tensor& self) {
+  rlt::check(rlt_tensor_atanh_(rlt::handle(self)));
+  return self;
+}
+/// Takes the inverse hyperbolic tangent of each element.
+/// `out_i = artanh(self_i)`
+inline Tensor& atanh_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_atanh_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the inverse hyperbolic tangent of each element.
+/// `out_i = artanh(self_i)`
+inline Tensor& atanh_out(Tensor& out, const Tensor& self) {
+  return atanh_outf(self, out);
+}
+/// Takes the logistic function of each element.
+/// `out_i = 1 / (1 + e^(-self_i))`
+inline Tensor sigmoid(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sigmoid(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logistic function of each element.
+/// `out_i = 1 / (1 + e^(-self_i))`
+inline Tensor& sigmoid_(Tensor& self) {
+  rlt::check(rlt_tensor_sigmoid_(rlt::handle(self)));
+  return self;
+}
+/// Takes the logistic function of each element.
+/// `out_i = 1 / (1 + e^(-self_i))`
+inline Tensor& sigmoid_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sigmoid_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the logistic function of each element.
+/// `out_i = 1 / (1 + e^(-self_i))`
+inline Tensor& sigmoid_out(Tensor& out, const Tensor& self) {
+  return sigmoid_outf(self, out);
+}
+/// Takes the error function of each element.
+/// `out_i = erf(self_i)`
+inline Tensor erf(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erf(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the error function of each element.
+/// `out_i = erf(self_i)`
+inline Tensor& erf_(Tensor& self) {
+  rlt::check(rlt_tensor_erf_(rlt::handle(self)));
+  return self;
+}
+/// Takes the error function of each element.
+/// `out_i = erf(self_i)`
+inline Tensor& erf_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_erf_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the error function of each element.
+/// `out_i = erf(self_i)`
+inline Tensor& erf_out(Tensor& out, const Tensor& self) {
+  return erf_outf(self, out);
+}
+/// Takes the complement of the error function of each element, small results exactly too.
+/// `out_i = 1 - erf(self_i)`
+inline Tensor erfc(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erfc(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the complement of the error function of each element, small results exactly too.
+/// `out_i = 1 - erf(self_i)`
+inline Tensor& erfc_(Tensor& self) {
+  rlt::check(rlt_tensor_erfc_(rlt::handle(self)));
+  return self;
+}
+/// Takes the complement of the error function of each element, small results exactly too.
+/// `out_i = 1 - erf(self_i)`
+inline Tensor& erfc_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_erfc_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the complement of the error function of each element, small results exactly too.
+/// `out_i = 1 - erf(self_i)`
+inline Tensor& erfc_out(Tensor& out, const Tensor& self) {
+  return erfc_outf(self, out);
+}
+/// Raises each element to a power.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor pow(const Tensor& self, const Tensor& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pow_Tensor_Tensor(rlt::handle(self), rlt::handle(exponent), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises each element to a power.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor& pow_outf(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_pow_Tensor_Tensor_out(rlt::handle(self), rlt::handle(exponent), rlt::handle(out)));
+  return out;
+}
+/// Raises each element to a power.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor& pow_out(Tensor& out, const Tensor& self, const Tensor& exponent) {
+  return pow_outf(self, exponent, out);
+}
+/// Raises each element to one power.
+/// `out_i = self_i^exponent`
+inline Tensor pow(const Tensor& self, const Scalar& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pow_Tensor_Scalar(rlt::handle(self), rlt::scalar(exponent), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises each element to one power.
+/// `out_i = self_i^exponent`
+inline Tensor& pow_outf(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_pow_Tensor_Scalar_out(rlt::handle(self), rlt::scalar(exponent), rlt::handle(out)));
+  return out;
+}
+/// Raises each element to one power.
+/// `out_i = self_i^exponent`
+inline Tensor& pow_out(Tensor& out, const Tensor& self, const Scalar& exponent) {
+  return pow_outf(self, exponent, out);
+}
+/// Raises one number to powers.
+/// `out_i = self^(exponent_i)`
+inline Tensor pow(const Scalar& self, const Tensor& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pow_Scalar(rlt::scalar(self), rlt::handle(exponent), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises one number to powers.
+/// `out_i = self^(exponent_i)`
+inline Tensor& pow_outf(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_pow_Scalar_out(rlt::scalar(self), rlt::handle(exponent), rlt::handle(out)));
+  return out;
+}
+/// Raises one number to powers.
+/// `out_i = self^(exponent_i)`
+inline Tensor& pow_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
+  return pow_outf(self, exponent, out);
+}
+/// Passes a gradient on through the hyperbolic tangent.
+/// `out_i = grad_output_i * conj(1 - output_i^2)`
+inline Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tanh_backward(rlt::handle(grad_output), rlt::handle(output), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through the hyperbolic tangent.
+/// `out_i = grad_output_i * conj(1 - output_i^2)`
+inline Tensor& tanh_backward_outf(const Tensor& grad_output, const Tensor& output, Tensor& grad_input) {
+  rlt::check(rlt_tensor_tanh_backward_grad_input(rlt::handle(grad_output), rlt::handle(output), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through the hyperbolic tangent.
+/// `out_i = grad_output_i * conj(1 - output_i^2)`
+inline Tensor& tanh_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& output) {
+  return tanh_backward_outf(grad_output, output, grad_input);
+}
+/// Passes a gradient on through the logistic function.
+/// `out_i = grad_output_i * conj((1 - output_i) * output_i)`
+inline Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sigmoid_backward(rlt::handle(grad_output), rlt::handle(output), &out0));
+  return rlt::adopt(out0);
+}
+/// Passes a gradient on through the logistic function.
+/// `out_i = grad_output_i * conj((1 - output_i) * output_i)`
+inline Tensor& sigmoid_backward_outf(const Tensor& grad_output, const Tensor& output, Tensor& grad_input) {
+  rlt::check(rlt_tensor_sigmoid_backward_grad_input(rlt::handle(grad_output), rlt::handle(output), rlt::handle(grad_input)));
+  return grad_input;
+}
+/// Passes a gradient on through the logistic function.
+/// `out_i = grad_output_i * conj((1 - output_i) * output_i)`
+inline Tensor& sigmoid_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& output) {
+  return sigmoid_backward_outf(grad_output, output, grad_input);
 }
 
 // indexing: Picking, placing and joining elements by index.

@@ -37,8 +37,16 @@ pub fn function(op: &Op, form: &Form) -> String {
     )
 }
 
+/// `rules::add(self_, other, alpha)`, with all arguments unless the declaration names those that the rule takes.
 fn rule_call(op: &Op, form: &Form, path: &str) -> String {
-    format!("{path}({})", kernel_arguments(op, form).join(", "))
+    let mut list = kernel_arguments(op, form);
+    let (path, named) = path.split_once('(').map_or((path, None), |(path, rest)| (path, Some(rest)));
+    if let Some(named) = named.map(|rest| rest.trim_end_matches(')')) {
+        let inputs = op.primary().inputs();
+        let named = named.split(", ").filter_map(|name| inputs.iter().position(|input| input.name == name));
+        list = named.map(|index| list[index].clone()).collect();
+    }
+    format!("{path}({})", list.join(", "))
 }
 
 fn kernel_call(op: &Op, form: &Form, path: &str, outputs: &[String]) -> String {

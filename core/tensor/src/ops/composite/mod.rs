@@ -2,6 +2,8 @@
 //!
 //! Those of the families that every build has are here, the others in a file for each family.
 
+#[cfg(feature = "op-activation")]
+mod activation;
 #[cfg(feature = "op-linalg")]
 mod linalg;
 #[cfg(feature = "op-loss")]
@@ -9,6 +11,8 @@ mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
 
+#[cfg(feature = "op-activation")]
+pub use activation::*;
 #[cfg(feature = "op-linalg")]
 pub use linalg::*;
 #[cfg(feature = "op-loss")]

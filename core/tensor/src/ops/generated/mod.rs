@@ -4,9 +4,13 @@
 
 use crate::dispatch::OpDef;
 
+#[cfg(feature = "op-activation")]
+mod activation;
 mod comparison;
 mod copy;
 mod creation;
+#[cfg(feature = "op-elementary")]
+mod elementary;
 mod indexing;
 #[cfg(feature = "op-linalg")]
 mod linalg;
@@ -22,9 +26,13 @@ mod random;
 mod reduction;
 mod view;
 
+#[cfg(feature = "op-activation")]
+pub use activation::*;
 pub use comparison::*;
 pub use copy::*;
 pub use creation::*;
+#[cfg(feature = "op-elementary")]
+pub use elementary::*;
 pub use indexing::*;
 #[cfg(feature = "op-linalg")]
 pub use linalg::*;
@@ -42,12 +50,16 @@ pub use view::*;
 
 /// The operator table of this build.
 pub static FAMILIES: &[&[&OpDef]] = &[
+    #[cfg(feature = "op-activation")]
+    ACTIVATION,
     #[cfg(feature = "op-comparison")]
     COMPARISON,
     #[cfg(feature = "op-copy")]
     COPY,
     #[cfg(feature = "op-creation")]
     CREATION,
+    #[cfg(feature = "op-elementary")]
+    ELEMENTARY,
     #[cfg(feature = "op-indexing")]
     INDEXING,
     #[cfg(feature = "op-linalg")]

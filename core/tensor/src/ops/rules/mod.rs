@@ -4,8 +4,10 @@
 //! files hold one function per rule that a schema entry names, by family. A rule reads sizes and dtypes,
 //! never data, and so serves the meta device as well.
 
+mod activation;
 mod broadcast;
 mod creation;
+mod elementary;
 mod indexing;
 mod layout;
 mod linalg;
@@ -14,10 +16,12 @@ mod pointwise;
 mod promotion;
 mod reduction;
 
+pub use activation::*;
 #[cfg(feature = "op-linalg")]
 pub(super) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 pub use creation::*;
+pub use elementary::*;
 pub use indexing::*;
 pub use layout::{is_non_overlapping_and_dense, preserved_strides};
 pub use linalg::*;

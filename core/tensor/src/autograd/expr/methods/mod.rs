@@ -2,9 +2,13 @@
 //! The operators as methods of expressions, under their Rust names: the receiver is the first argument. An error
 //! among the arguments is the error of the result.
 
+#[cfg(feature = "op-activation")]
+mod activation;
 mod comparison;
 mod copy;
 mod creation;
+#[cfg(feature = "op-elementary")]
+mod elementary;
 mod indexing;
 #[cfg(feature = "op-linalg")]
 mod linalg;

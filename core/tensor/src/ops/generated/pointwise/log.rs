@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
-use crate::ops::{pointwise, rules};
+use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
 /// Takes the natural logarithm of each element; integers give floating point.
@@ -58,7 +58,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             let result = rules::unary_float(self_)?.make()?;
             if dispatch::on_cpu("log", &result, [self_])? {
-                pointwise::log(&result, self_)?;
+                elementary::log(&result, self_)?;
             }
             Ok(result.into_tensor())
         })
@@ -71,7 +71,7 @@ mod forward {
             let spec = rules::unary_float(self_)?;
             let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
             if dispatch::on_cpu("log_", &place, [self_])? {
-                pointwise::log(&place, self_)?;
+                elementary::log(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -83,7 +83,7 @@ mod forward {
             let spec = rules::unary_float(self_)?;
             let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
             if dispatch::on_cpu("log.out", &place, [self_])? {
-                pointwise::log(&place, self_)?;
+                elementary::log(&place, self_)?;
             }
             place.finish(out)
         })

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
-use crate::ops::{pointwise, rules};
+use crate::ops::{elementary, rules};
 use rushlight_base::Result;
 
 /// Takes the square root of each element; integers give floating point.
@@ -59,7 +59,7 @@ mod forward {
             let self_ = &*self_.dense()?;
             let result = rules::unary_float(self_)?.make()?;
             if dispatch::on_cpu("sqrt", &result, [self_])? {
-                pointwise::sqrt(&result, self_)?;
+                elementary::sqrt(&result, self_)?;
             }
             Ok(result.into_tensor())
         })
@@ -72,7 +72,7 @@ mod forward {
             let spec = rules::unary_float(self_)?;
             let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
             if dispatch::on_cpu("sqrt_", &place, [self_])? {
-                pointwise::sqrt(&place, self_)?;
+                elementary::sqrt(&place, self_)?;
             }
             place.finish(tensor)
         })
@@ -84,7 +84,7 @@ mod forward {
             let spec = rules::unary_float(self_)?;
             let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
             if dispatch::on_cpu("sqrt.out", &place, [self_])? {
-                pointwise::sqrt(&place, self_)?;
+                elementary::sqrt(&place, self_)?;
             }
             place.finish(out)
         })

@@ -12,6 +12,52 @@ public abstract sealed class TensorMethods permits Tensor {
         return (Tensor) this;
     }
 
+    // activation: Activation functions of each element.
+
+    /**
+     * Sets elements near zero to zero.
+     * <p>{@code out_i = self_i if |self_i| > lambd, else 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param lambd as in the formula
+     * @return the result
+     */
+    public final Tensor hardshrink(Number lambd) {
+        Scalar lambd1 = Scalar.of(lambd);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.hardshrink(self.handle(), lambd1.tag(), lambd1.bits(), lambd1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code hardshrink(0.5)}. */
+    public final Tensor hardshrink() {
+        return hardshrink(0.5);
+    }
+
+    /**
+     * Scales elements below zero by learned factors, one or one for each channel.
+     * <p>{@code out_i = self_i if self_i > 0, else weight_c * self_i}
+     * <p>Shapes: {@code (N, C, *), (C) or (1) -> (N, C, *)}.
+     * <p>Errors: <code>weight</code> has one element or one for each channel, and the dtype of <code>self</code>.
+     *
+     * @param weight as in the formula
+     * @return the result
+     */
+    public final Tensor prelu(Tensor weight) {
+        Tensor self = self();
+        Tensor.acquire(self, weight);
+        try {
+            return Tensor.wrap(Native.prelu(self.handle(), weight.handle()));
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
     // comparison: Comparisons and logic: the results are bool.
 
     /**
@@ -917,6 +963,926 @@ public abstract sealed class TensorMethods permits Tensor {
             return self;
         } finally {
             Tensor.release(self, value);
+        }
+    }
+
+    // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
+
+    /**
+     * Raises 2 to each element.
+     * <p>{@code out_i = 2^(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor exp2() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.exp2(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises 2 to each element.
+     * <p>{@code out_i = 2^(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor exp2_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.exp2_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises e to each element and subtracts 1, exactly for small elements too.
+     * <p>{@code out_i = e^(self_i) - 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor expm1() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.expm1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises e to each element and subtracts 1, exactly for small elements too.
+     * <p>{@code out_i = e^(self_i) - 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor expm1_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.expm1_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of each element.
+     * <p>{@code out_i = log_2(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     *
+     * @return the result
+     */
+    public final Tensor log2() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log2(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of each element.
+     * <p>{@code out_i = log_2(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor log2_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.log2_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 10 of each element.
+     * <p>{@code out_i = log_10(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     *
+     * @return the result
+     */
+    public final Tensor log10() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log10(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 10 of each element.
+     * <p>{@code out_i = log_10(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor log10_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.log10_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+     * <p>{@code out_i = ln(1 + self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     *
+     * @return the result
+     */
+    public final Tensor log1p() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log1p(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+     * <p>{@code out_i = ln(1 + self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor log1p_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.log1p_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse of the square root of each element.
+     * <p>{@code out_i = 1 / sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN.
+     *
+     * @return the result
+     */
+    public final Tensor rsqrt() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rsqrt(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse of the square root of each element.
+     * <p>{@code out_i = 1 / sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor rsqrt_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.rsqrt_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by itself; bools give integers.
+     * <p>{@code out_i = self_i^2}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor square() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.square(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by itself; bools give integers.
+     * <p>{@code out_i = self_i^2}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor square_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.square_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of each element, in radians.
+     * <p>{@code out_i = sin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor sin() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sin(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of each element, in radians.
+     * <p>{@code out_i = sin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sin_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sin_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the cosine of each element, in radians.
+     * <p>{@code out_i = cos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor cos() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cos(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the cosine of each element, in radians.
+     * <p>{@code out_i = cos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor cos_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.cos_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the tangent of each element, in radians.
+     * <p>{@code out_i = tan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor tan() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tan(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the tangent of each element, in radians.
+     * <p>{@code out_i = tan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor tan_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.tan_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arcsine of each element.
+     * <p>{@code out_i = arcsin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     *
+     * @return the result
+     */
+    public final Tensor asin() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.asin(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arcsine of each element.
+     * <p>{@code out_i = arcsin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor asin_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.asin_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arccosine of each element.
+     * <p>{@code out_i = arccos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     *
+     * @return the result
+     */
+    public final Tensor acos() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.acos(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arccosine of each element.
+     * <p>{@code out_i = arccos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor acos_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.acos_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arctangent of each element.
+     * <p>{@code out_i = arctan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor atan() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atan(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arctangent of each element.
+     * <p>{@code out_i = arctan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor atan_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.atan_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic sine of each element.
+     * <p>{@code out_i = sinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor sinh() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sinh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic sine of each element.
+     * <p>{@code out_i = sinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sinh_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sinh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic cosine of each element.
+     * <p>{@code out_i = cosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor cosh() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cosh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic cosine of each element.
+     * <p>{@code out_i = cosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor cosh_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.cosh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic tangent of each element.
+     * <p>{@code out_i = tanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor tanh() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tanh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic tangent of each element.
+     * <p>{@code out_i = tanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor tanh_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.tanh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic sine of each element.
+     * <p>{@code out_i = arsinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor asinh() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.asinh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic sine of each element.
+     * <p>{@code out_i = arsinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor asinh_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.asinh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic cosine of each element.
+     * <p>{@code out_i = arcosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number below 1 gives NaN.
+     *
+     * @return the result
+     */
+    public final Tensor acosh() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.acosh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic cosine of each element.
+     * <p>{@code out_i = arcosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number below 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor acosh_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.acosh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic tangent of each element.
+     * <p>{@code out_i = artanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     *
+     * @return the result
+     */
+    public final Tensor atanh() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atanh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic tangent of each element.
+     * <p>{@code out_i = artanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor atanh_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.atanh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logistic function of each element.
+     * <p>{@code out_i = 1 / (1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor sigmoid() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sigmoid(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logistic function of each element.
+     * <p>{@code out_i = 1 / (1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sigmoid_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sigmoid_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the error function of each element.
+     * <p>{@code out_i = erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor erf() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the error function of each element.
+     * <p>{@code out_i = erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor erf_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.erf_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function of each element, small results exactly too.
+     * <p>{@code out_i = 1 - erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor erfc() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erfc(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function of each element, small results exactly too.
+     * <p>{@code out_i = 1 - erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor erfc_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.erfc_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises each element to a power.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Bools are refused; integers to negative powers round to zero.
+     *
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public final Tensor pow(Tensor exponent) {
+        Tensor self = self();
+        Tensor.acquire(self, exponent);
+        try {
+            return Tensor.wrap(Native.pow_Tensor_Tensor(self.handle(), exponent.handle()));
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to a power.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Bools are refused; integers to negative powers round to zero.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param exponent as in the formula
+     * @return what was written
+     */
+    public final Tensor pow_(Tensor exponent) {
+        Tensor self = self();
+        Tensor.acquire(self, exponent);
+        try {
+            Native.pow_Tensor_(self.handle(), exponent.handle());
+            return self;
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to one power.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers to negative integer powers are refused.
+     *
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public final Tensor pow(Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pow_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises each element to one power.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers to negative integer powers are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param exponent as in the formula
+     * @return what was written
+     */
+    public final Tensor pow_(Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.pow_Scalar_(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
         }
     }
 

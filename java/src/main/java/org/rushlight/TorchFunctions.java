@@ -8,6 +8,1054 @@ import org.rushlight.internal.Native;
 public abstract sealed class TorchFunctions permits Torch {
     TorchFunctions() {}
 
+    // activation: Activation functions of each element.
+
+    /**
+     * Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+     * <p>{@code out_i = self_i * Phi(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>approximate</code> is "none" or "tanh"; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param approximate as in the formula
+     * @return the result
+     */
+    public static Tensor gelu(Tensor self, String approximate) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.gelu(self.handle(), approximate));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gelu(self, "none")}. */
+    public static Tensor gelu(Tensor self) {
+        return gelu(self, "none");
+    }
+
+    /**
+     * Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+     * <p>{@code out_i = self_i * Phi(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>approximate</code> is "none" or "tanh"; other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param approximate as in the formula
+     * @return what was written
+     */
+    public static Tensor gelu_(Tensor self, String approximate) {
+        Tensor.acquire(self);
+        try {
+            Native.gelu_(self.handle(), approximate);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gelu_(self, "none")}. */
+    public static Tensor gelu_(Tensor self) {
+        return gelu_(self, "none");
+    }
+
+    /**
+     * Weighs each element by the normal distribution function of it, or by an approximation with tanh.
+     * <p>{@code out_i = self_i * Phi(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>approximate</code> is "none" or "tanh"; other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param approximate as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor gelu_out(Tensor self, String approximate, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.gelu_out(self.handle(), approximate, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code gelu_out(self, "none", out)}. */
+    public static Tensor gelu_out(Tensor self, Tensor out) {
+        return gelu_out(self, "none", out);
+    }
+
+    /**
+     * Weighs each element by the logistic function of it.
+     * <p>{@code out_i = self_i * sigmoid(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor silu(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.silu(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Weighs each element by the logistic function of it.
+     * <p>{@code out_i = self_i * sigmoid(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor silu_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.silu_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Weighs each element by the logistic function of it.
+     * <p>{@code out_i = self_i * sigmoid(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor silu_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.silu_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Weighs each element by tanh(softplus) of it.
+     * <p>{@code out_i = self_i * tanh(ln(1 + e^(self_i)))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor mish(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mish(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Weighs each element by tanh(softplus) of it.
+     * <p>{@code out_i = self_i * tanh(ln(1 + e^(self_i)))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor mish_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.mish_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Weighs each element by tanh(softplus) of it.
+     * <p>{@code out_i = self_i * tanh(ln(1 + e^(self_i)))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor mish_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.mish_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Bends elements below zero into an exponential.
+     * <p>{@code out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param scale as in the formula
+     * @param inputScale as in the formula
+     * @return the result
+     */
+    public static Tensor elu(Tensor self, Number alpha, Number scale, Number inputScale) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Scalar scale1 = Scalar.of(scale);
+        Scalar inputScale1 = Scalar.of(inputScale);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.elu(self.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag(), scale1.tag(), scale1.bits(), scale1.imag(), inputScale1.tag(), inputScale1.bits(), inputScale1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code elu(self, alpha, scale, 1)}. */
+    public static Tensor elu(Tensor self, Number alpha, Number scale) {
+        return elu(self, alpha, scale, 1);
+    }
+
+    /** The same as {@code elu(self, alpha, 1, 1)}. */
+    public static Tensor elu(Tensor self, Number alpha) {
+        return elu(self, alpha, 1, 1);
+    }
+
+    /** The same as {@code elu(self, 1, 1, 1)}. */
+    public static Tensor elu(Tensor self) {
+        return elu(self, 1, 1, 1);
+    }
+
+    /**
+     * Bends elements below zero into an exponential.
+     * <p>{@code out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param scale as in the formula
+     * @param inputScale as in the formula
+     * @return what was written
+     */
+    public static Tensor elu_(Tensor self, Number alpha, Number scale, Number inputScale) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Scalar scale1 = Scalar.of(scale);
+        Scalar inputScale1 = Scalar.of(inputScale);
+        Tensor.acquire(self);
+        try {
+            Native.elu_(self.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag(), scale1.tag(), scale1.bits(), scale1.imag(), inputScale1.tag(), inputScale1.bits(), inputScale1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code elu_(self, alpha, scale, 1)}. */
+    public static Tensor elu_(Tensor self, Number alpha, Number scale) {
+        return elu_(self, alpha, scale, 1);
+    }
+
+    /** The same as {@code elu_(self, alpha, 1, 1)}. */
+    public static Tensor elu_(Tensor self, Number alpha) {
+        return elu_(self, alpha, 1, 1);
+    }
+
+    /** The same as {@code elu_(self, 1, 1, 1)}. */
+    public static Tensor elu_(Tensor self) {
+        return elu_(self, 1, 1, 1);
+    }
+
+    /**
+     * Bends elements below zero into an exponential.
+     * <p>{@code out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @param scale as in the formula
+     * @param inputScale as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor elu_out(Tensor self, Number alpha, Number scale, Number inputScale, Tensor out) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Scalar scale1 = Scalar.of(scale);
+        Scalar inputScale1 = Scalar.of(inputScale);
+        Tensor.acquire(self, out);
+        try {
+            Native.elu_out(self.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag(), scale1.tag(), scale1.bits(), scale1.imag(), inputScale1.tag(), inputScale1.bits(), inputScale1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code elu_out(self, alpha, scale, 1, out)}. */
+    public static Tensor elu_out(Tensor self, Number alpha, Number scale, Tensor out) {
+        return elu_out(self, alpha, scale, 1, out);
+    }
+
+    /** The same as {@code elu_out(self, alpha, 1, 1, out)}. */
+    public static Tensor elu_out(Tensor self, Number alpha, Tensor out) {
+        return elu_out(self, alpha, 1, 1, out);
+    }
+
+    /** The same as {@code elu_out(self, 1, 1, 1, out)}. */
+    public static Tensor elu_out(Tensor self, Tensor out) {
+        return elu_out(self, 1, 1, 1, out);
+    }
+
+    /**
+     * Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
+     * <p>{@code out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor selu(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.selu(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
+     * <p>{@code out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor selu_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.selu_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Bends elements below zero into an exponential with a continuous slope.
+     * <p>{@code out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>alpha</code> must not be zero; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor celu(Tensor self, Number alpha) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.celu(self.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code celu(self, 1.0)}. */
+    public static Tensor celu(Tensor self) {
+        return celu(self, 1.0);
+    }
+
+    /**
+     * Bends elements below zero into an exponential with a continuous slope.
+     * <p>{@code out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>alpha</code> must not be zero; other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public static Tensor celu_(Tensor self, Number alpha) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self);
+        try {
+            Native.celu_(self.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code celu_(self, 1.0)}. */
+    public static Tensor celu_(Tensor self) {
+        return celu_(self, 1.0);
+    }
+
+    /**
+     * Scales elements below zero down.
+     * <p>{@code out_i = self_i if self_i > 0, else negative_slope * self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param negativeSlope as in the formula
+     * @return the result
+     */
+    public static Tensor leaky_relu(Tensor self, Number negativeSlope) {
+        Scalar negativeSlope1 = Scalar.of(negativeSlope);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.leaky_relu(self.handle(), negativeSlope1.tag(), negativeSlope1.bits(), negativeSlope1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code leaky_relu(self, 0.01)}. */
+    public static Tensor leaky_relu(Tensor self) {
+        return leaky_relu(self, 0.01);
+    }
+
+    /**
+     * Scales elements below zero down.
+     * <p>{@code out_i = self_i if self_i > 0, else negative_slope * self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param negativeSlope as in the formula
+     * @return what was written
+     */
+    public static Tensor leaky_relu_(Tensor self, Number negativeSlope) {
+        Scalar negativeSlope1 = Scalar.of(negativeSlope);
+        Tensor.acquire(self);
+        try {
+            Native.leaky_relu_(self.handle(), negativeSlope1.tag(), negativeSlope1.bits(), negativeSlope1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code leaky_relu_(self, 0.01)}. */
+    public static Tensor leaky_relu_(Tensor self) {
+        return leaky_relu_(self, 0.01);
+    }
+
+    /**
+     * Scales elements below zero down.
+     * <p>{@code out_i = self_i if self_i > 0, else negative_slope * self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param negativeSlope as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor leaky_relu_out(Tensor self, Number negativeSlope, Tensor out) {
+        Scalar negativeSlope1 = Scalar.of(negativeSlope);
+        Tensor.acquire(self, out);
+        try {
+            Native.leaky_relu_out(self.handle(), negativeSlope1.tag(), negativeSlope1.bits(), negativeSlope1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code leaky_relu_out(self, 0.01, out)}. */
+    public static Tensor leaky_relu_out(Tensor self, Tensor out) {
+        return leaky_relu_out(self, 0.01, out);
+    }
+
+    /**
+     * Limits each element to a range.
+     * <p>{@code out_i = min(max(self_i, min_val), max_val)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused, and a range below zero for unsigned integers.
+     *
+     * @param self as in the formula
+     * @param minVal as in the formula
+     * @param maxVal as in the formula
+     * @return the result
+     */
+    public static Tensor hardtanh(Tensor self, Number minVal, Number maxVal) {
+        Scalar minVal1 = Scalar.of(minVal);
+        Scalar maxVal1 = Scalar.of(maxVal);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.hardtanh(self.handle(), minVal1.tag(), minVal1.bits(), minVal1.imag(), maxVal1.tag(), maxVal1.bits(), maxVal1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code hardtanh(self, minVal, 1)}. */
+    public static Tensor hardtanh(Tensor self, Number minVal) {
+        return hardtanh(self, minVal, 1);
+    }
+
+    /** The same as {@code hardtanh(self, -1, 1)}. */
+    public static Tensor hardtanh(Tensor self) {
+        return hardtanh(self, -1, 1);
+    }
+
+    /**
+     * Limits each element to a range.
+     * <p>{@code out_i = min(max(self_i, min_val), max_val)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused, and a range below zero for unsigned integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param minVal as in the formula
+     * @param maxVal as in the formula
+     * @return what was written
+     */
+    public static Tensor hardtanh_(Tensor self, Number minVal, Number maxVal) {
+        Scalar minVal1 = Scalar.of(minVal);
+        Scalar maxVal1 = Scalar.of(maxVal);
+        Tensor.acquire(self);
+        try {
+            Native.hardtanh_(self.handle(), minVal1.tag(), minVal1.bits(), minVal1.imag(), maxVal1.tag(), maxVal1.bits(), maxVal1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code hardtanh_(self, minVal, 1)}. */
+    public static Tensor hardtanh_(Tensor self, Number minVal) {
+        return hardtanh_(self, minVal, 1);
+    }
+
+    /** The same as {@code hardtanh_(self, -1, 1)}. */
+    public static Tensor hardtanh_(Tensor self) {
+        return hardtanh_(self, -1, 1);
+    }
+
+    /**
+     * Limits each element to a range.
+     * <p>{@code out_i = min(max(self_i, min_val), max_val)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused, and a range below zero for unsigned integers.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param minVal as in the formula
+     * @param maxVal as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor hardtanh_out(Tensor self, Number minVal, Number maxVal, Tensor out) {
+        Scalar minVal1 = Scalar.of(minVal);
+        Scalar maxVal1 = Scalar.of(maxVal);
+        Tensor.acquire(self, out);
+        try {
+            Native.hardtanh_out(self.handle(), minVal1.tag(), minVal1.bits(), minVal1.imag(), maxVal1.tag(), maxVal1.bits(), maxVal1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code hardtanh_out(self, minVal, 1, out)}. */
+    public static Tensor hardtanh_out(Tensor self, Number minVal, Tensor out) {
+        return hardtanh_out(self, minVal, 1, out);
+    }
+
+    /** The same as {@code hardtanh_out(self, -1, 1, out)}. */
+    public static Tensor hardtanh_out(Tensor self, Tensor out) {
+        return hardtanh_out(self, -1, 1, out);
+    }
+
+    /**
+     * Limits each element to the range from 0 to 6.
+     * <p>{@code out_i = min(max(self_i, 0), 6)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor relu6(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.relu6(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Limits each element to the range from 0 to 6.
+     * <p>{@code out_i = min(max(self_i, 0), 6)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor relu6_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.relu6_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Approximates the logistic function by a line between -3 and 3.
+     * <p>{@code out_i = min(max(self_i + 3, 0), 6) / 6}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor hardsigmoid(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.hardsigmoid(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Approximates the logistic function by a line between -3 and 3.
+     * <p>{@code out_i = min(max(self_i + 3, 0), 6) / 6}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor hardsigmoid_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.hardsigmoid_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Approximates the logistic function by a line between -3 and 3.
+     * <p>{@code out_i = min(max(self_i + 3, 0), 6) / 6}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor hardsigmoid_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.hardsigmoid_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Weighs each element by an approximation of the logistic function of it.
+     * <p>{@code out_i = self_i * min(max(self_i + 3, 0), 6) / 6}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor hardswish(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.hardswish(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Weighs each element by an approximation of the logistic function of it.
+     * <p>{@code out_i = self_i * min(max(self_i + 3, 0), 6) / 6}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor hardswish_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.hardswish_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Weighs each element by an approximation of the logistic function of it.
+     * <p>{@code out_i = self_i * min(max(self_i + 3, 0), 6) / 6}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor hardswish_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.hardswish_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Approximates the positive part of each element smoothly.
+     * <p>{@code out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param beta as in the formula
+     * @param threshold as in the formula
+     * @return the result
+     */
+    public static Tensor softplus(Tensor self, Number beta, Number threshold) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar threshold1 = Scalar.of(threshold);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.softplus(self.handle(), beta1.tag(), beta1.bits(), beta1.imag(), threshold1.tag(), threshold1.bits(), threshold1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code softplus(self, beta, 20)}. */
+    public static Tensor softplus(Tensor self, Number beta) {
+        return softplus(self, beta, 20);
+    }
+
+    /** The same as {@code softplus(self, 1, 20)}. */
+    public static Tensor softplus(Tensor self) {
+        return softplus(self, 1, 20);
+    }
+
+    /**
+     * Approximates the positive part of each element smoothly.
+     * <p>{@code out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param beta as in the formula
+     * @param threshold as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor softplus_out(Tensor self, Number beta, Number threshold, Tensor out) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar threshold1 = Scalar.of(threshold);
+        Tensor.acquire(self, out);
+        try {
+            Native.softplus_out(self.handle(), beta1.tag(), beta1.bits(), beta1.imag(), threshold1.tag(), threshold1.bits(), threshold1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code softplus_out(self, beta, 20, out)}. */
+    public static Tensor softplus_out(Tensor self, Number beta, Tensor out) {
+        return softplus_out(self, beta, 20, out);
+    }
+
+    /** The same as {@code softplus_out(self, 1, 20, out)}. */
+    public static Tensor softplus_out(Tensor self, Tensor out) {
+        return softplus_out(self, 1, 20, out);
+    }
+
+    /**
+     * Takes the logarithm of the logistic function of each element.
+     * <p>{@code out_i = -ln(1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor log_sigmoid(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log_sigmoid(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the logistic function of each element.
+     * <p>{@code out_i = -ln(1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor log_sigmoid_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.log_sigmoid_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Moves each element towards zero.
+     * <p>{@code out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>lambd</code> must not be negative; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param lambd as in the formula
+     * @return the result
+     */
+    public static Tensor softshrink(Tensor self, Number lambd) {
+        Scalar lambd1 = Scalar.of(lambd);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.softshrink(self.handle(), lambd1.tag(), lambd1.bits(), lambd1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code softshrink(self, 0.5)}. */
+    public static Tensor softshrink(Tensor self) {
+        return softshrink(self, 0.5);
+    }
+
+    /**
+     * Moves each element towards zero.
+     * <p>{@code out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>lambd</code> must not be negative; other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param lambd as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor softshrink_out(Tensor self, Number lambd, Tensor out) {
+        Scalar lambd1 = Scalar.of(lambd);
+        Tensor.acquire(self, out);
+        try {
+            Native.softshrink_out(self.handle(), lambd1.tag(), lambd1.bits(), lambd1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code softshrink_out(self, 0.5, out)}. */
+    public static Tensor softshrink_out(Tensor self, Tensor out) {
+        return softshrink_out(self, 0.5, out);
+    }
+
+    /**
+     * Sets elements near zero to zero.
+     * <p>{@code out_i = self_i if |self_i| > lambd, else 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param lambd as in the formula
+     * @return the result
+     */
+    public static Tensor hardshrink(Tensor self, Number lambd) {
+        Scalar lambd1 = Scalar.of(lambd);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.hardshrink(self.handle(), lambd1.tag(), lambd1.bits(), lambd1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code hardshrink(self, 0.5)}. */
+    public static Tensor hardshrink(Tensor self) {
+        return hardshrink(self, 0.5);
+    }
+
+    /**
+     * Sets elements near zero to zero.
+     * <p>{@code out_i = self_i if |self_i| > lambd, else 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param lambd as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor hardshrink_out(Tensor self, Number lambd, Tensor out) {
+        Scalar lambd1 = Scalar.of(lambd);
+        Tensor.acquire(self, out);
+        try {
+            Native.hardshrink_out(self.handle(), lambd1.tag(), lambd1.bits(), lambd1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code hardshrink_out(self, 0.5, out)}. */
+    public static Tensor hardshrink_out(Tensor self, Tensor out) {
+        return hardshrink_out(self, 0.5, out);
+    }
+
+    /**
+     * Replaces elements up to a threshold by a value.
+     * <p>{@code out_i = self_i if self_i > threshold, else value}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param threshold as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor threshold(Tensor self, Number threshold, Number value) {
+        Scalar threshold1 = Scalar.of(threshold);
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.threshold(self.handle(), threshold1.tag(), threshold1.bits(), threshold1.imag(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Replaces elements up to a threshold by a value.
+     * <p>{@code out_i = self_i if self_i > threshold, else value}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param threshold as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public static Tensor threshold_(Tensor self, Number threshold, Number value) {
+        Scalar threshold1 = Scalar.of(threshold);
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self);
+        try {
+            Native.threshold_(self.handle(), threshold1.tag(), threshold1.bits(), threshold1.imag(), value1.tag(), value1.bits(), value1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Replaces elements up to a threshold by a value.
+     * <p>{@code out_i = self_i if self_i > threshold, else value}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param threshold as in the formula
+     * @param value as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor threshold_out(Tensor self, Number threshold, Number value, Tensor out) {
+        Scalar threshold1 = Scalar.of(threshold);
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, out);
+        try {
+            Native.threshold_out(self.handle(), threshold1.tag(), threshold1.bits(), threshold1.imag(), value1.tag(), value1.bits(), value1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Scales elements below zero by learned factors, one or one for each channel.
+     * <p>{@code out_i = self_i if self_i > 0, else weight_c * self_i}
+     * <p>Shapes: {@code (N, C, *), (C) or (1) -> (N, C, *)}.
+     * <p>Errors: <code>weight</code> has one element or one for each channel, and the dtype of <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
+    public static Tensor prelu(Tensor self, Tensor weight) {
+        Tensor.acquire(self, weight);
+        try {
+            return Tensor.wrap(Native.prelu(self.handle(), weight.handle()));
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
     // comparison: Comparisons and logic: the results are bool.
 
     /**
@@ -1217,6 +2265,1433 @@ public abstract sealed class TorchFunctions permits Torch {
             return self;
         } finally {
             Tensor.release(self, value);
+        }
+    }
+
+    // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
+
+    /**
+     * Raises 2 to each element.
+     * <p>{@code out_i = 2^(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor exp2(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.exp2(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises 2 to each element.
+     * <p>{@code out_i = 2^(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor exp2_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.exp2_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises 2 to each element.
+     * <p>{@code out_i = 2^(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor exp2_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.exp2_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Raises e to each element and subtracts 1, exactly for small elements too.
+     * <p>{@code out_i = e^(self_i) - 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor expm1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.expm1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises e to each element and subtracts 1, exactly for small elements too.
+     * <p>{@code out_i = e^(self_i) - 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor expm1_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.expm1_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises e to each element and subtracts 1, exactly for small elements too.
+     * <p>{@code out_i = e^(self_i) - 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor expm1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.expm1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of each element.
+     * <p>{@code out_i = log_2(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor log2(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log2(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of each element.
+     * <p>{@code out_i = log_2(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor log2_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.log2_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of each element.
+     * <p>{@code out_i = log_2(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor log2_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.log2_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 10 of each element.
+     * <p>{@code out_i = log_10(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor log10(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log10(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 10 of each element.
+     * <p>{@code out_i = log_10(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor log10_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.log10_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 10 of each element.
+     * <p>{@code out_i = log_10(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor log10_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.log10_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+     * <p>{@code out_i = ln(1 + self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor log1p(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.log1p(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+     * <p>{@code out_i = ln(1 + self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor log1p_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.log1p_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the natural logarithm of 1 plus each element, exactly for small elements too.
+     * <p>{@code out_i = ln(1 + self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: the logarithm of a negative real is NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor log1p_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.log1p_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the inverse of the square root of each element.
+     * <p>{@code out_i = 1 / sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor rsqrt(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rsqrt(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse of the square root of each element.
+     * <p>{@code out_i = 1 / sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor rsqrt_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.rsqrt_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse of the square root of each element.
+     * <p>{@code out_i = 1 / sqrt(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None; a negative real number gives NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor rsqrt_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.rsqrt_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by itself; bools give integers.
+     * <p>{@code out_i = self_i^2}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor square(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.square(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by itself; bools give integers.
+     * <p>{@code out_i = self_i^2}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor square_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.square_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by itself; bools give integers.
+     * <p>{@code out_i = self_i^2}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor square_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.square_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the sine of each element, in radians.
+     * <p>{@code out_i = sin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sin(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sin(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of each element, in radians.
+     * <p>{@code out_i = sin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor sin_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.sin_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of each element, in radians.
+     * <p>{@code out_i = sin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sin_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sin_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the cosine of each element, in radians.
+     * <p>{@code out_i = cos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor cos(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cos(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the cosine of each element, in radians.
+     * <p>{@code out_i = cos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor cos_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.cos_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the cosine of each element, in radians.
+     * <p>{@code out_i = cos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor cos_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.cos_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the tangent of each element, in radians.
+     * <p>{@code out_i = tan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor tan(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tan(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the tangent of each element, in radians.
+     * <p>{@code out_i = tan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor tan_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.tan_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the tangent of each element, in radians.
+     * <p>{@code out_i = tan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor tan_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.tan_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the arcsine of each element.
+     * <p>{@code out_i = arcsin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor asin(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.asin(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arcsine of each element.
+     * <p>{@code out_i = arcsin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor asin_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.asin_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arcsine of each element.
+     * <p>{@code out_i = arcsin(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor asin_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.asin_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the arccosine of each element.
+     * <p>{@code out_i = arccos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor acos(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.acos(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arccosine of each element.
+     * <p>{@code out_i = arccos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor acos_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.acos_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arccosine of each element.
+     * <p>{@code out_i = arccos(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor acos_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.acos_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the arctangent of each element.
+     * <p>{@code out_i = arctan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor atan(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atan(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arctangent of each element.
+     * <p>{@code out_i = arctan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor atan_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.atan_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the arctangent of each element.
+     * <p>{@code out_i = arctan(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor atan_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.atan_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic sine of each element.
+     * <p>{@code out_i = sinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sinh(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sinh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic sine of each element.
+     * <p>{@code out_i = sinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor sinh_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.sinh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic sine of each element.
+     * <p>{@code out_i = sinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sinh_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sinh_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic cosine of each element.
+     * <p>{@code out_i = cosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor cosh(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cosh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic cosine of each element.
+     * <p>{@code out_i = cosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor cosh_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.cosh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic cosine of each element.
+     * <p>{@code out_i = cosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor cosh_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.cosh_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic tangent of each element.
+     * <p>{@code out_i = tanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor tanh(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tanh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic tangent of each element.
+     * <p>{@code out_i = tanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor tanh_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.tanh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the hyperbolic tangent of each element.
+     * <p>{@code out_i = tanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor tanh_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.tanh_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic sine of each element.
+     * <p>{@code out_i = arsinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor asinh(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.asinh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic sine of each element.
+     * <p>{@code out_i = arsinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor asinh_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.asinh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic sine of each element.
+     * <p>{@code out_i = arsinh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor asinh_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.asinh_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic cosine of each element.
+     * <p>{@code out_i = arcosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number below 1 gives NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor acosh(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.acosh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic cosine of each element.
+     * <p>{@code out_i = arcosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number below 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor acosh_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.acosh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic cosine of each element.
+     * <p>{@code out_i = arcosh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number below 1 gives NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor acosh_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.acosh_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic tangent of each element.
+     * <p>{@code out_i = artanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor atanh(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atanh(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic tangent of each element.
+     * <p>{@code out_i = artanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor atanh_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.atanh_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the inverse hyperbolic tangent of each element.
+     * <p>{@code out_i = artanh(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None: a real number beyond -1 and 1 gives NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor atanh_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.atanh_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logistic function of each element.
+     * <p>{@code out_i = 1 / (1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sigmoid(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sigmoid(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logistic function of each element.
+     * <p>{@code out_i = 1 / (1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor sigmoid_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.sigmoid_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logistic function of each element.
+     * <p>{@code out_i = 1 / (1 + e^(-self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sigmoid_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sigmoid_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the error function of each element.
+     * <p>{@code out_i = erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor erf(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the error function of each element.
+     * <p>{@code out_i = erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor erf_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.erf_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the error function of each element.
+     * <p>{@code out_i = erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor erf_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.erf_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function of each element, small results exactly too.
+     * <p>{@code out_i = 1 - erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor erfc(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erfc(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function of each element, small results exactly too.
+     * <p>{@code out_i = 1 - erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor erfc_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.erfc_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function of each element, small results exactly too.
+     * <p>{@code out_i = 1 - erf(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor erfc_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.erfc_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Raises each element to a power.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Bools are refused; integers to negative powers round to zero.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor pow(Tensor self, Tensor exponent) {
+        Tensor.acquire(self, exponent);
+        try {
+            return Tensor.wrap(Native.pow_Tensor_Tensor(self.handle(), exponent.handle()));
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to a power.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. Bools are refused; integers to negative powers round to zero.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor pow_out(Tensor self, Tensor exponent, Tensor out) {
+        Tensor.acquire(self, exponent, out);
+        try {
+            Native.pow_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, exponent, out);
+        }
+    }
+
+    /**
+     * Raises each element to one power.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers to negative integer powers are refused.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor pow(Tensor self, Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pow_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises each element to one power.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers to negative integer powers are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor pow_out(Tensor self, Number exponent, Tensor out) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor.acquire(self, out);
+        try {
+            Native.pow_Tensor_Scalar_out(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Raises one number to powers.
+     * <p>{@code out_i = self^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
+     * <p>Errors: Bools are refused.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor pow(Number self, Tensor exponent) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(exponent);
+        try {
+            return Tensor.wrap(Native.pow_Scalar(self1.tag(), self1.bits(), self1.imag(), exponent.handle()));
+        } finally {
+            Tensor.release(exponent);
+        }
+    }
+
+    /**
+     * Raises one number to powers.
+     * <p>{@code out_i = self^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
+     * <p>Errors: Bools are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor pow_out(Number self, Tensor exponent, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(exponent, out);
+        try {
+            Native.pow_Scalar_out(self1.tag(), self1.bits(), self1.imag(), exponent.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(exponent, out);
         }
     }
 

@@ -6,6 +6,91 @@ import org.junit.jupiter.api.Test;
 /** Every example of the operators' documentation. */
 class OperatorExamplesTest {
     @Test
+    void example_gelu() {
+        Examples.check(() -> Torch.gelu(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_silu() {
+        Examples.check(() -> Torch.silu(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_mish() {
+        Examples.check(() -> Torch.mish(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_elu() {
+        Examples.check(() -> Torch.elu(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_selu() {
+        Examples.check(() -> Torch.selu(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_celu() {
+        Examples.check(() -> Torch.celu(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_leaky_relu() {
+        Examples.check(() -> Torch.leaky_relu(Tensor.of(new float[] {-2.0f, 2.0f}, new long[] {2}), 0.5), () -> Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_hardtanh() {
+        Examples.check(() -> Torch.hardtanh(Tensor.of(new float[] {-3.0f, 0.5f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 0.5f}, new long[] {2}));
+    }
+
+    @Test
+    void example_relu6() {
+        Examples.check(() -> Torch.relu6(Tensor.of(new float[] {-3.0f, 8.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 6.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_hardsigmoid() {
+        Examples.check(() -> Torch.hardsigmoid(Tensor.of(new float[] {-4.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.5f}, new long[] {2}));
+    }
+
+    @Test
+    void example_hardswish() {
+        Examples.check(() -> Torch.hardswish(Tensor.of(new float[] {-4.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_softplus() {
+        Examples.check(() -> Torch.softplus(Tensor.of(new float[] {30.0f}, new long[] {1})), () -> Tensor.of(new float[] {30.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_log_sigmoid() {
+        Examples.check(() -> Torch.log_sigmoid(Tensor.of(new float[] {100.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_softshrink() {
+        Examples.check(() -> Torch.softshrink(Tensor.of(new float[] {-1.0f, 0.25f, 1.0f}, new long[] {3})), () -> Tensor.of(new float[] {-0.5f, 0.0f, 0.5f}, new long[] {3}));
+    }
+
+    @Test
+    void example_hardshrink() {
+        Examples.check(() -> Torch.hardshrink(Tensor.of(new float[] {-1.0f, 0.25f, 1.0f}, new long[] {3})), () -> Tensor.of(new float[] {-1.0f, 0.0f, 1.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_threshold() {
+        Examples.check(() -> Torch.threshold(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), 2, 0), () -> Tensor.of(new float[] {0.0f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_prelu() {
+        Examples.check(() -> Torch.prelu(Tensor.of(new float[] {-2.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {0.5f}, new long[] {1})), () -> Tensor.of(new float[] {-1.0f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
     void example_eq_Tensor() {
         Examples.check(() -> Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
@@ -138,6 +223,131 @@ class OperatorExamplesTest {
     @Test
     void example_zero() {
         Examples.check(() -> Torch.zero(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
+    }
+
+    @Test
+    void example_exp2() {
+        Examples.check(() -> Torch.exp2(Tensor.of(new float[] {3.0f}, new long[] {1})), () -> Tensor.of(new float[] {8.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_expm1() {
+        Examples.check(() -> Torch.expm1(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_log2() {
+        Examples.check(() -> Torch.log2(Tensor.of(new float[] {8.0f}, new long[] {1})), () -> Tensor.of(new float[] {3.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_log10() {
+        Examples.check(() -> Torch.log10(Tensor.of(new float[] {100.0f}, new long[] {1})), () -> Tensor.of(new float[] {2.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_log1p() {
+        Examples.check(() -> Torch.log1p(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_rsqrt() {
+        Examples.check(() -> Torch.rsqrt(Tensor.of(new float[] {4.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_square() {
+        Examples.check(() -> Torch.square(Tensor.of(new long[] {3, -2}, new long[] {2})), () -> Tensor.of(new long[] {9, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_sin() {
+        Examples.check(() -> Torch.sin(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_cos() {
+        Examples.check(() -> Torch.cos(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_tan() {
+        Examples.check(() -> Torch.tan(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_asin() {
+        Examples.check(() -> Torch.asin(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_acos() {
+        Examples.check(() -> Torch.acos(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_atan() {
+        Examples.check(() -> Torch.atan(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_sinh() {
+        Examples.check(() -> Torch.sinh(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_cosh() {
+        Examples.check(() -> Torch.cosh(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_tanh() {
+        Examples.check(() -> Torch.tanh(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_asinh() {
+        Examples.check(() -> Torch.asinh(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_acosh() {
+        Examples.check(() -> Torch.acosh(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_atanh() {
+        Examples.check(() -> Torch.atanh(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_sigmoid() {
+        Examples.check(() -> Torch.sigmoid(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_erf() {
+        Examples.check(() -> Torch.erf(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_erfc() {
+        Examples.check(() -> Torch.erfc(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_pow_Tensor_Tensor() {
+        Examples.check(() -> Torch.pow(Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {8, 9}, new long[] {2}));
+    }
+
+    @Test
+    void example_pow_Tensor_Scalar() {
+        Examples.check(() -> Torch.pow(Tensor.of(new long[] {2, 3}, new long[] {2}), 2), () -> Tensor.of(new long[] {4, 9}, new long[] {2}));
+    }
+
+    @Test
+    void example_pow_Scalar() {
+        Examples.check(() -> Torch.pow(2, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {8, 16}, new long[] {2}));
     }
 
     @Test

@@ -1,0 +1,50 @@
+//! Derivatives of powers, and the constants in those of other elementary functions.
+
+pub use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
+
+use super::Expr;
+use rushlight_base::Scalar;
+
+/// The exponent less one.
+fn reduced(exponent: Scalar) -> Scalar {
+    match exponent {
+        Scalar::Int(value) => Scalar::Int(value.wrapping_sub(1)),
+        Scalar::Complex(value) => Scalar::Complex(value - 1.0),
+        other => Scalar::Float(other.to_f64() - 1.0),
+    }
+}
+
+/// The gradient of a power by its base; nothing for the exponent 0, which makes a constant.
+pub fn pow_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
+    if !exponent.to_bool() {
+        return grad.zeros();
+    }
+    grad * (base.pow_tensor_scalar(reduced(exponent)) * exponent).conj()
+}
+
+/// As `pow_base`, exponent by exponent.
+pub fn pow_bases(grad: &Expr, base: &Expr, exponent: &Expr) -> Expr {
+    let slope = exponent * base.pow_tensor_tensor(exponent - 1.0);
+    exponent.eq_scalar(0).where_scalarself(0, grad * slope.conj())
+}
+
+/// The gradient of a power by its exponent; nothing where 0 to it is 0, for which the logarithm has no value.
+pub fn pow_exponents(grad: &Expr, base: &Expr, exponent: &Expr, result: &Expr) -> Expr {
+    let real = if exponent.dtype().is_complex() { exponent.real() } else { exponent.clone() };
+    let zero = base.eq_scalar(0).logical_and(real.ge_scalar(0));
+    grad * zero.where_scalarself(0, (result * base.log()).conj())
+}
+
+/// As `pow_exponents`, for a number to powers.
+pub fn pow_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, result: &Expr) -> Expr {
+    let logarithm = match base {
+        Scalar::Complex(value) => Scalar::Complex(value.ln()),
+        other => Scalar::Float(other.to_f64().ln()),
+    };
+    let slope = (result * logarithm).conj();
+    if base.to_bool() {
+        return grad * slope;
+    }
+    let real = if exponent.dtype().is_complex() { exponent.real() } else { exponent.clone() };
+    grad * real.ge_scalar(0).where_scalarself(0, slope)
+}

@@ -1,0 +1,112 @@
+//! Kernels of the activation functions and their gradients.
+
+use super::access::over;
+use super::rules::{SELU_ALPHA, SELU_SCALE};
+use crate::dense::Dense;
+use rushlight_base::{Result, Scalar};
+use rushlight_cpu::{activation, arithmetic};
+
+/// `kernels! { elu[self_](alpha, scale) }`: a kernel of the loop of the same name, from these tensors, with these numbers.
+macro_rules! kernels {
+    ($($name:ident[$($tensor:ident),+]($($number:ident),*);)*) => {$(
+        #[doc = concat!("out = ", stringify!($name), "(...)")]
+        pub fn $name(out: &Dense, $($tensor: &Dense,)+ $($number: Scalar),*) -> Result<()> {
+            over(out.dtype, [out, $($tensor),+], |walk| activation::$name(walk, $($number.to_f64()),*))
+        }
+    )*};
+}
+
+kernels! {
+silu[self_]();
+silu_backward[grad_output, self_]();
+mish[self_]();
+mish_backward[grad_output, self_]();
+elu[self_](alpha, scale, input_scale);
+leaky_relu[self_](negative_slope);
+hardsigmoid[self_]();
+hardsigmoid_backward[grad_output, self_]();
+hardswish[self_]();
+hardswish_backward[grad_output, self_]();
+hardtanh_backward[grad_output, self_](min_val, max_val);
+softplus[self_](beta, threshold);
+softplus_backward[grad_output, self_](beta, threshold);
+log_sigmoid[self_]();
+softshrink[self_](lambd);
+hardshrink[self_](lambd);
+}
+
+/// out = self where self > 0, else weight self
+pub fn prelu(out: &Dense, self_: &Dense, weight: &Dense) -> Result<()> {
+    over(out.dtype, [out, self_, weight], activation::prelu)
+}
+
+/// out = self Phi(self)
+pub fn gelu(out: &Dense, self_: &Dense, approximate: &str) -> Result<()> {
+    // The shape rule has refused every third name.
+    let kernel = if approximate == "tanh" { activation::gelu_tanh } else { activation::gelu };
+    over(out.dtype, [out, self_], kernel)
+}
+
+/// The gradient of `gelu`.
+pub fn gelu_backward(out: &Dense, grad_output: &Dense, self_: &Dense, approximate: &str) -> Result<()> {
+    let kernel = if approximate == "tanh" { activation::gelu_tanh_backward } else { activation::gelu_backward };
+    over(out.dtype, [out, grad_output, self_], kernel)
+}
+
+/// The gradient of `elu`, from its input or its result.
+pub fn elu_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    alpha: Scalar,
+    scale: Scalar,
+    input_scale: Scalar,
+    is_result: bool,
+    self_or_result: &Dense,
+) -> Result<()> {
+    let kernel = if is_result { activation::elu_backward_of_result } else { activation::elu_backward };
+    over(out.dtype, [out, grad_output, self_or_result], |walk| {
+        kernel(walk, alpha.to_f64(), scale.to_f64(), input_scale.to_f64())
+    })
+}
+
+/// out = selu self
+pub fn selu(out: &Dense, self_: &Dense) -> Result<()> {
+    elu(out, self_, Scalar::Float(SELU_ALPHA), Scalar::Float(SELU_SCALE), Scalar::Int(1))
+}
+
+/// out = celu self
+pub fn celu(out: &Dense, self_: &Dense, alpha: Scalar) -> Result<()> {
+    elu(out, self_, alpha, Scalar::Int(1), Scalar::Float(1.0 / alpha.to_f64()))
+}
+
+/// The gradient of `leaky_relu`.
+pub fn leaky_relu_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    self_: &Dense,
+    negative_slope: Scalar,
+    _self_is_result: bool,
+) -> Result<()> {
+    // A result has its input's sign: the shape rule has refused slopes where that is not so.
+    over(out.dtype, [out, grad_output, self_], |walk| activation::leaky_relu_backward(walk, negative_slope.to_f64()))
+}
+
+/// out = value where self <= threshold, else self
+pub fn threshold(out: &Dense, self_: &Dense, threshold: Scalar, value: Scalar) -> Result<()> {
+    over(out.dtype, [out, self_], |walk| arithmetic::threshold(walk, threshold, value))
+}
+
+/// out = min(max(self, min_val), max_val)
+pub fn hardtanh(out: &Dense, self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<()> {
+    over(out.dtype, [out, self_], |walk| activation::hardtanh(walk, min_val, max_val))
+}
+
+/// out = min(max(self, 0), 6)
+pub fn relu6(out: &Dense, self_: &Dense) -> Result<()> {
+    hardtanh(out, self_, Scalar::Int(0), Scalar::Int(6))
+}
+
+/// The gradient of `hardshrink` and `softshrink`.
+pub fn shrink_backward(out: &Dense, grad_output: &Dense, self_: &Dense, lambd: Scalar) -> Result<()> {
+    over(out.dtype, [out, grad_output, self_], |walk| activation::shrink_backward(walk, lambd.to_f64()))
+}

@@ -1,0 +1,105 @@
+//! Rules of activation functions: what their parameters must be. The kernels refuse dtypes.
+
+use super::pointwise::{arithmetic, like};
+use crate::dense::{Dense, Spec};
+use rushlight_base::{DType, Result, Scalar, ensure};
+
+/// The parameters of `selu`, by which mean 0 and variance 1 reproduce themselves.
+pub const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
+/// The factor of `selu`.
+pub const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
+
+/// Exact, or by tanh.
+pub fn gelu(self_: &Dense, approximate: &str) -> Result<Spec> {
+    check_approximate(approximate)?;
+    like(self_)
+}
+
+/// As `gelu`.
+pub fn gelu_backward(grad_output: &Dense, self_: &Dense, approximate: &str) -> Result<Spec> {
+    check_approximate(approximate)?;
+    arithmetic(grad_output, self_)
+}
+
+fn check_approximate(approximate: &str) -> Result<()> {
+    ensure!(matches!(approximate, "none" | "tanh"), Runtime, "approximate argument must be either none or tanh.");
+    Ok(())
+}
+
+/// A result shows on which side its input was only where the slope below zero is not negative.
+pub fn elu_backward(
+    grad_output: &Dense,
+    alpha: Scalar,
+    _scale: Scalar,
+    _input_scale: Scalar,
+    is_result: bool,
+    self_or_result: &Dense,
+) -> Result<Spec> {
+    ensure!(
+        !is_result || alpha.to_f64() >= 0.0,
+        Runtime,
+        "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by \
+         calling in-place forward function with a negative slope, please call out-of-place version instead."
+    );
+    arithmetic(grad_output, self_or_result)
+}
+
+/// As `elu_backward`.
+pub fn leaky_relu_backward(
+    grad_output: &Dense,
+    self_: &Dense,
+    negative_slope: Scalar,
+    self_is_result: bool,
+) -> Result<Spec> {
+    ensure!(
+        !self_is_result || negative_slope.to_f64() >= 0.0,
+        Runtime,
+        "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is \
+         caused by calling in-place forward function with a negative slope, please call out-of-place version instead."
+    );
+    arithmetic(grad_output, self_)
+}
+
+/// `alpha` is a divisor.
+pub fn celu(self_: &Dense, alpha: Scalar) -> Result<Spec> {
+    ensure!(alpha.to_f64() != 0.0, Runtime, "ZeroDivisionError: alpha cannot be 0 for CELU");
+    like(self_)
+}
+
+/// Integers too, if the limits are of their kind.
+pub fn hardtanh(self_: &Dense, min_val: Scalar, max_val: Scalar) -> Result<Spec> {
+    let dtype = self_.dtype;
+    ensure!(dtype != DType::Bool, Runtime, "Bool inputs not supported for hardtanh");
+    let unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
+    ensure!(
+        !unsigned || (min_val.to_f64() >= 0.0 && max_val.to_f64() >= 0.0),
+        Runtime,
+        "cannot do hardtanh on an unsigned type with negative limits"
+    );
+    ensure!(min_val.to_f64() <= max_val.to_f64(), Runtime, "min_val cannot be greater than max_val");
+    like(self_)
+}
+
+/// Limits of 0 and 6.
+pub fn relu6(self_: &Dense) -> Result<Spec> {
+    hardtanh(self_, Scalar::Int(0), Scalar::Int(6))
+}
+
+/// A distance.
+pub fn softshrink(self_: &Dense, lambd: Scalar) -> Result<Spec> {
+    let lambd = lambd.to_f64();
+    ensure!(lambd >= 0.0, Runtime, "lambda must be greater or equal to 0, but found to be {lambd}.");
+    like(self_)
+}
+
+/// One weight, or one for each channel; the composite has brought it to the input's dimensions.
+pub fn prelu(self_: &Dense, weight: &Dense) -> Result<Spec> {
+    ensure!(
+        self_.dtype == weight.dtype,
+        Runtime,
+        "prelu: Type promoting not supported. Got {} and {}",
+        self_.dtype.c10_name(),
+        weight.dtype.c10_name()
+    );
+    arithmetic(self_, weight)
+}

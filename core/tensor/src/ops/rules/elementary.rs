@@ -1,0 +1,22 @@
+//! Rules of powers.
+
+use super::pointwise::arithmetic_scalar;
+use crate::dense::{Dense, Spec};
+use rushlight_base::{Category, Result, Scalar, ensure};
+
+/// As for a product, but bools give integers.
+pub fn square(self_: &Dense) -> Result<Spec> {
+    arithmetic_scalar(self_, Scalar::Int(2))
+}
+
+/// The promoted dtype; integers have no negative powers.
+pub fn pow_tensor_scalar(self_: &Dense, exponent: Scalar) -> Result<Spec> {
+    let integral = self_.dtype.is_integral(true) && exponent.category() <= Category::Integral;
+    ensure!(!integral || exponent.to_i64() >= 0, Runtime, "Integers to negative integer powers are not allowed.");
+    arithmetic_scalar(self_, exponent)
+}
+
+/// The promoted dtype of a number and its exponents.
+pub fn pow_scalar(self_: Scalar, exponent: &Dense) -> Result<Spec> {
+    arithmetic_scalar(exponent, self_)
+}
