@@ -110,7 +110,7 @@ pub fn sinh<V: FloatVector>(x: V) -> V {
     // So small that half of it may round.
     let size = x.abs();
     let tiny = size.lt(constant::<V>(V::Scalar::NORMAL_LEAST) * V::from_f64(2.0));
-    // The sign comes last: LLVM 21 miscompiles a choice between a number and another with its sign (a masked vpternlogd).
+    // The sign comes last: LLVM 22 miscompiles a choice between a number and another with its sign (a masked vpternlogd).
     V::select(tiny, size, far).copysign(x)
 }
 

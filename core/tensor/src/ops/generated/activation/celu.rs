@@ -71,11 +71,11 @@ mod gradient {
     use super::*;
 
     pub fn celu(self_: &Tensor, alpha: Scalar) -> Result<Tensor> {
-        let result = forward::celu(self_, alpha)?;
+        let mut result = forward::celu(self_, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = CeluBackward0 { self_: Saved::input_if(edges.needs(0), self_), alpha };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

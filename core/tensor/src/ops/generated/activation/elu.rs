@@ -102,11 +102,11 @@ mod gradient {
     use super::*;
 
     pub fn elu(self_: &Tensor, alpha: Scalar, scale: Scalar, input_scale: Scalar) -> Result<Tensor> {
-        let result = forward::elu(self_, alpha, scale, input_scale)?;
+        let mut result = forward::elu(self_, alpha, scale, input_scale)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = EluBackward0 { self_: Saved::input_if(edges.needs(0), self_), alpha, scale, input_scale };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

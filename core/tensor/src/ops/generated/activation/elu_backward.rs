@@ -142,7 +142,7 @@ mod gradient {
         is_result: bool,
         self_or_result: &Tensor,
     ) -> Result<Tensor> {
-        let result = forward::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
+        let mut result = forward::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)?;
         if autograd::should_record([grad_output, self_or_result]) {
             let edges = Edges::new().with(grad_output).with(self_or_result);
             let node = EluBackwardBackward0 {
@@ -153,7 +153,7 @@ mod gradient {
                 is_result,
                 self_or_result: Saved::input_if(edges.needs(0) || edges.needs(1), self_or_result),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

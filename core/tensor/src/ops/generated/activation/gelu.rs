@@ -96,12 +96,12 @@ mod gradient {
     use super::*;
 
     pub fn gelu(self_: &Tensor, approximate: &str) -> Result<Tensor> {
-        let result = forward::gelu(self_, approximate)?;
+        let mut result = forward::gelu(self_, approximate)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
                 GeluBackward0 { self_: Saved::input_if(edges.needs(0), self_), approximate: approximate.to_string() };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -87,7 +87,7 @@ mod gradient {
     use super::*;
 
     pub fn gelu_backward(grad_output: &Tensor, self_: &Tensor, approximate: &str) -> Result<Tensor> {
-        let result = forward::gelu_backward(grad_output, self_, approximate)?;
+        let mut result = forward::gelu_backward(grad_output, self_, approximate)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = GeluBackwardBackward0 {
@@ -95,7 +95,7 @@ mod gradient {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
                 approximate: approximate.to_string(),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -87,11 +87,11 @@ mod gradient {
     use super::*;
 
     pub fn hardshrink_backward(grad_out: &Tensor, self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let result = forward::hardshrink_backward(grad_out, self_, lambd)?;
+        let mut result = forward::hardshrink_backward(grad_out, self_, lambd)?;
         if autograd::should_record([grad_out, self_]) {
             let edges = Edges::new().with(grad_out).with(self_);
             let node = HardshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), lambd };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

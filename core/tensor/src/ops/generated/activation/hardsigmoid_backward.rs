@@ -76,11 +76,11 @@ mod gradient {
     use super::*;
 
     pub fn hardsigmoid_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        let result = forward::hardsigmoid_backward(grad_output, self_)?;
+        let mut result = forward::hardsigmoid_backward(grad_output, self_)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = HardsigmoidBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

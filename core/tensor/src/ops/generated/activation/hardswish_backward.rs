@@ -46,14 +46,14 @@ mod gradient {
     use super::*;
 
     pub fn hardswish_backward(grad_output: &Tensor, self_: &Tensor) -> Result<Tensor> {
-        let result = forward::hardswish_backward(grad_output, self_)?;
+        let mut result = forward::hardswish_backward(grad_output, self_)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = HardswishBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output),
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -97,11 +97,11 @@ mod gradient {
     use super::*;
 
     pub fn hardtanh(self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor> {
-        let result = forward::hardtanh(self_, min_val, max_val)?;
+        let mut result = forward::hardtanh(self_, min_val, max_val)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = HardtanhBackward0 { self_: Saved::input_if(edges.needs(0), self_), min_val, max_val };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -93,11 +93,11 @@ mod gradient {
     use super::*;
 
     pub fn hardtanh_backward(grad_output: &Tensor, self_: &Tensor, min_val: Scalar, max_val: Scalar) -> Result<Tensor> {
-        let result = forward::hardtanh_backward(grad_output, self_, min_val, max_val)?;
+        let mut result = forward::hardtanh_backward(grad_output, self_, min_val, max_val)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = HardtanhBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), min_val, max_val };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

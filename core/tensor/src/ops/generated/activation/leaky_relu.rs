@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn leaky_relu(self_: &Tensor, negative_slope: Scalar) -> Result<Tensor> {
-        let result = forward::leaky_relu(self_, negative_slope)?;
+        let mut result = forward::leaky_relu(self_, negative_slope)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LeakyReluBackward0 { self_: Saved::input_if(edges.needs(0), self_), negative_slope };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -108,7 +108,7 @@ mod gradient {
         negative_slope: Scalar,
         self_is_result: bool,
     ) -> Result<Tensor> {
-        let result = forward::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)?;
+        let mut result = forward::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = LeakyReluBackwardBackward0 {
@@ -116,7 +116,7 @@ mod gradient {
                 negative_slope,
                 self_is_result,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

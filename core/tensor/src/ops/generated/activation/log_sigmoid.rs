@@ -70,11 +70,11 @@ mod gradient {
     use super::*;
 
     pub fn log_sigmoid(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::log_sigmoid(self_)?;
+        let mut result = forward::log_sigmoid(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LogSigmoidBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

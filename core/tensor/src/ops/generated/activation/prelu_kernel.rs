@@ -45,14 +45,14 @@ mod gradient {
     use super::*;
 
     pub fn _prelu_kernel(self_: &Tensor, weight: &Tensor) -> Result<Tensor> {
-        let result = forward::_prelu_kernel(self_, weight)?;
+        let mut result = forward::_prelu_kernel(self_, weight)?;
         if autograd::should_record([self_, weight]) {
             let edges = Edges::new().with(self_).with(weight);
             let node = PreluKernelBackward0 {
                 self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
                 weight: Saved::input_if(edges.needs(0), weight),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -71,11 +71,11 @@ mod gradient {
     use super::*;
 
     pub fn softplus(self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor> {
-        let result = forward::softplus(self_, beta, threshold)?;
+        let mut result = forward::softplus(self_, beta, threshold)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SoftplusBackward0 { self_: Saved::input_if(edges.needs(0), self_), beta, threshold };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

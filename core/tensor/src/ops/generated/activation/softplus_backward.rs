@@ -93,7 +93,7 @@ mod gradient {
     use super::*;
 
     pub fn softplus_backward(grad_output: &Tensor, self_: &Tensor, beta: Scalar, threshold: Scalar) -> Result<Tensor> {
-        let result = forward::softplus_backward(grad_output, self_, beta, threshold)?;
+        let mut result = forward::softplus_backward(grad_output, self_, beta, threshold)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = SoftplusBackwardBackward0 {
@@ -102,7 +102,7 @@ mod gradient {
                 beta,
                 threshold,
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

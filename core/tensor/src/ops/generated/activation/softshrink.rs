@@ -70,11 +70,11 @@ mod gradient {
     use super::*;
 
     pub fn softshrink(self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let result = forward::softshrink(self_, lambd)?;
+        let mut result = forward::softshrink(self_, lambd)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SoftshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_), lambd };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

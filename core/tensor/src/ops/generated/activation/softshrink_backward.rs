@@ -87,11 +87,11 @@ mod gradient {
     use super::*;
 
     pub fn softshrink_backward(grad_output: &Tensor, self_: &Tensor, lambd: Scalar) -> Result<Tensor> {
-        let result = forward::softshrink_backward(grad_output, self_, lambd)?;
+        let mut result = forward::softshrink_backward(grad_output, self_, lambd)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = SoftshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), lambd };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -96,11 +96,11 @@ mod gradient {
     use super::*;
 
     pub fn threshold(self_: &Tensor, threshold: Scalar, value: Scalar) -> Result<Tensor> {
-        let result = forward::threshold(self_, threshold, value)?;
+        let mut result = forward::threshold(self_, threshold, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ThresholdBackward0 { self_: Saved::input_if(edges.needs(0), self_), threshold };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn erfc(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::erfc(self_)?;
+        let mut result = forward::erfc(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ErfcBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn exp2(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::exp2(self_)?;
+        let mut result = forward::exp2(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = Exp2Backward0 { result: Saved::output_if(edges.needs(0), &result) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

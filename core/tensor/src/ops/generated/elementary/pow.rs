@@ -232,7 +232,7 @@ mod gradient {
     use super::*;
 
     pub fn pow_tensor_tensor(self_: &Tensor, exponent: &Tensor) -> Result<Tensor> {
-        let result = forward::pow_tensor_tensor(self_, exponent)?;
+        let mut result = forward::pow_tensor_tensor(self_, exponent)?;
         if autograd::should_record([self_, exponent]) {
             let edges = Edges::new().with(self_).with(exponent);
             let node = PowBackward1 {
@@ -240,7 +240,7 @@ mod gradient {
                 exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent),
                 result: Saved::output_if(edges.needs(1), &result),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -306,11 +306,11 @@ mod gradient {
     }
 
     pub fn pow_tensor_scalar(self_: &Tensor, exponent: Scalar) -> Result<Tensor> {
-        let result = forward::pow_tensor_scalar(self_, exponent)?;
+        let mut result = forward::pow_tensor_scalar(self_, exponent)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = PowBackward0 { self_: Saved::input_if(edges.needs(0), self_), exponent };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
@@ -362,7 +362,7 @@ mod gradient {
     }
 
     pub fn pow_scalar(self_: Scalar, exponent: &Tensor) -> Result<Tensor> {
-        let result = forward::pow_scalar(self_, exponent)?;
+        let mut result = forward::pow_scalar(self_, exponent)?;
         if autograd::should_record([exponent]) {
             let edges = Edges::new().with(exponent);
             let node = PowBackward2 {
@@ -370,7 +370,7 @@ mod gradient {
                 exponent: Saved::input_if(edges.needs(0), exponent),
                 result: Saved::output_if(edges.needs(0), &result),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn rsqrt(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::rsqrt(self_)?;
+        let mut result = forward::rsqrt(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = RsqrtBackward0 { result: Saved::output_if(edges.needs(0), &result) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

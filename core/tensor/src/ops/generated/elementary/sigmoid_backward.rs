@@ -76,14 +76,14 @@ mod gradient {
     use super::*;
 
     pub fn sigmoid_backward(grad_output: &Tensor, output: &Tensor) -> Result<Tensor> {
-        let result = forward::sigmoid_backward(grad_output, output)?;
+        let mut result = forward::sigmoid_backward(grad_output, output)?;
         if autograd::should_record([grad_output, output]) {
             let edges = Edges::new().with(grad_output).with(output);
             let node = SigmoidBackwardBackward0 {
                 grad_output: Saved::input_if(edges.needs(1), grad_output),
                 output: Saved::input_if(edges.needs(0) || edges.needs(1), output),
             };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }

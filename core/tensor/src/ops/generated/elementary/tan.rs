@@ -95,11 +95,11 @@ mod gradient {
     use super::*;
 
     pub fn tan(self_: &Tensor) -> Result<Tensor> {
-        let result = forward::tan(self_)?;
+        let mut result = forward::tan(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = TanBackward0 { result: Saved::output_if(edges.needs(0), &result) };
-            autograd::record(&[&result], edges, node);
+            autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
     }
