@@ -6,7 +6,7 @@
 static void example_gelu(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_gelu(self0, NULL, &out), "gelu");
+    example_ok(rlt_tensor_gelu(self0, "none", &out), "gelu");
     example_expect(out, "gelu", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -51,7 +51,7 @@ static void example_selu(void) {
 static void example_celu(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_celu(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "celu");
+    example_ok(rlt_tensor_celu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 1.0, 0.0}, &out), "celu");
     example_expect(out, "celu", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -69,7 +69,7 @@ static void example_leaky_relu(void) {
 static void example_hardtanh(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-3.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_hardtanh(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "hardtanh");
+    example_ok(rlt_tensor_hardtanh(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, -1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "hardtanh");
     example_expect(out, "hardtanh", (const float[]){-1.0f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -92,12 +92,12 @@ static void example_hardsigmoid(void) {
     rlt_tensor_free(self0);
 }
 
-// hardswish([-4.0, 3.0]) -> [0.0, 3.0]
+// hardswish([3.0, 0.0]) -> [3.0, 0.0]
 static void example_hardswish(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){-4.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_hardswish(self0, &out), "hardswish");
-    example_expect(out, "hardswish", (const float[]){0.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    example_expect(out, "hardswish", (const float[]){3.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
@@ -105,14 +105,14 @@ static void example_hardswish(void) {
 static void example_softplus(void) {
     rlt_tensor *self0 = example_tensor((const float[]){30.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_softplus(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "softplus");
+    example_ok(rlt_tensor_softplus(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 20, 0.0, 0.0}, &out), "softplus");
     example_expect(out, "softplus", (const float[]){30.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
-// log_sigmoid([100.0]) -> [0.0]
+// log_sigmoid([1000.0]) -> [0.0]
 static void example_log_sigmoid(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){100.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *self0 = example_tensor((const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_log_sigmoid(self0, &out), "log_sigmoid");
     example_expect(out, "log_sigmoid", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
@@ -123,7 +123,7 @@ static void example_log_sigmoid(void) {
 static void example_softshrink(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.25f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_softshrink(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "softshrink");
+    example_ok(rlt_tensor_softshrink(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "softshrink");
     example_expect(out, "softshrink", (const float[]){-0.5f, 0.0f, 0.5f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
@@ -132,7 +132,7 @@ static void example_softshrink(void) {
 static void example_hardshrink(void) {
     rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.25f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_hardshrink(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "hardshrink");
+    example_ok(rlt_tensor_hardshrink(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "hardshrink");
     example_expect(out, "hardshrink", (const float[]){-1.0f, 0.0f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }

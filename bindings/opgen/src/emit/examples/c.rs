@@ -55,13 +55,13 @@ fn function(case: &Case) -> String {
             }
             (Kind::IntList | Kind::IntListOptional, None) => arguments.push("NULL, 0".into()),
             (Kind::Scalar | Kind::ScalarOptional, Some(literal)) => arguments.push(scalar(literal)),
-            (Kind::Scalar, None) => arguments.push(scalar(&Literal::Number("1".into()))),
+            (Kind::Scalar, None) => arguments.push(scalar(&Literal::Number(default_number(parameter)))),
             (Kind::IntOptional, Some(literal)) => arguments.push(format!("&(const int64_t){{{}}}", plain(literal))),
             (Kind::FloatOptional, Some(literal)) => arguments.push(format!("&(const double){{{}}}", plain(literal))),
             (Kind::Bool, Some(Literal::Bool(value))) => arguments.push(i32::from(*value).to_string()),
             (Kind::Bool | Kind::Int | Kind::Float, None) => arguments.push(default_number(parameter)),
             (_, Some(literal)) => arguments.push(plain(literal)),
-            (_, None) => arguments.push("NULL".into()),
+            (_, None) => arguments.push(default_text(parameter)),
         }
     }
     arguments.push("&out".into());
@@ -87,6 +87,13 @@ fn default_number(parameter: &crate::model::Parameter) -> String {
         Some(Default::Bool(value)) => i32::from(*value).to_string(),
         Some(Default::Constant(constant)) => constant.value().to_string(),
         _ => "0".into(),
+    }
+}
+
+fn default_text(parameter: &crate::model::Parameter) -> String {
+    match &parameter.default {
+        Some(rushlight_schema::Default::Str(text)) => format!("{text:?}"),
+        _ => "NULL".into(),
     }
 }
 
