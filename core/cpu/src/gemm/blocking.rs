@@ -5,16 +5,22 @@
 
 use super::tile::Kernels;
 
-/// Bytes of a right panel that should stay in the first-level cache while the left panels pass by.
-const PANEL_BYTES: usize = 32 << 10;
-/// Bytes of left panels that should stay in the second-level cache of a core.
-const LEFT_BYTES: usize = 256 << 10;
+/// Bytes of a left panel, which should stay in the first-level cache while right panels pass by.
+const PANEL_BYTES: usize = 24 << 10;
+/// Bytes of right panels that should stay in the second-level cache of a core while left panels pass by.
+const RIGHT_SHARE: usize = 512 << 10;
+/// Bytes of left panels in a share.
+const LEFT_SHARE: usize = 256 << 10;
 /// Bytes of left panels that are packed at a time, for all threads.
 const LEFT_CHUNK: usize = 8 << 20;
 /// Bytes of right panels that are packed at a time.
 const RIGHT_BYTES: usize = 4 << 20;
 /// Multiplications below which a product stays on the caller's thread.
 const SERIAL: usize = 1 << 17;
+/// Multiplications up to which packing does not pay, if the right operand has rows of at most so many bytes: longer ones
+/// fall into too few sets of the first-level cache.
+const DIRECT: usize = 1 << 27;
+const DIRECT_ROW: usize = 2 << 10;
 /// Shares per thread: more than one, so that a thread that starts late finds less left to do.
 const SHARES: usize = 4;
 
@@ -29,7 +35,7 @@ pub(super) struct Depth {
 
 impl Depth {
     pub fn new(kernels: &Kernels, k: usize) -> Depth {
-        let most = PANEL_BYTES / (kernels.columns() * kernels.in_bytes);
+        let most = PANEL_BYTES / (kernels.rows * kernels.in_bytes);
         let block = k.div_ceil(k.div_ceil(most).max(1)).next_multiple_of(kernels.group).max(kernels.group);
         Depth { block, blocks: k.div_ceil(block).max(1) }
     }
@@ -61,6 +67,13 @@ pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
     if multiplications < SERIAL { 1 } else { threads }
 }
 
+/// Does it pay to read both operands as they lie?
+pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3]) -> bool {
+    let small = m.saturating_mul(n).saturating_mul(k) <= DIRECT && n * kernels.in_bytes <= DIRECT_ROW;
+    // Read few times.
+    m <= kernels.rows || small
+}
+
 /// A grid of shares over rows of tiles and columns of tiles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
@@ -71,14 +84,15 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Shares for `threads` over `rows` by `columns` panels; a left panel has so many bytes.
-    pub fn new(rows: usize, columns: usize, panel_bytes: usize, threads: usize) -> Grid {
-        let mut row_step = (LEFT_BYTES / panel_bytes.max(1)).clamp(1, rows.max(1));
-        let mut column_step = columns.max(1);
+    /// Shares for `threads` over `rows` by `columns` panels, which have so many bytes each.
+    pub fn new([rows, columns]: [usize; 2], [left_bytes, right_bytes]: [usize; 2], threads: usize) -> Grid {
+        let mut row_step = (LEFT_SHARE / left_bytes.max(1)).clamp(1, rows.max(1));
+        let most = (RIGHT_SHARE / right_bytes.max(1)).clamp(1, columns.max(1));
+        let mut column_step = columns.div_ceil(columns.div_ceil(most).max(1)).max(1);
         if threads > 1 {
             let wanted = SHARES * threads;
             let row_parts = rows.div_ceil(row_step);
-            column_step = columns.div_ceil(wanted.div_ceil(row_parts)).max(1);
+            column_step = column_step.min(columns.div_ceil(wanted.div_ceil(row_parts))).max(1);
             let column_parts = columns.div_ceil(column_step);
             if row_parts * column_parts < wanted {
                 row_step = rows.div_ceil(wanted.div_ceil(column_parts)).max(1);
@@ -92,10 +106,10 @@ impl Grid {
         self.rows.div_ceil(self.row_step) * self.columns.div_ceil(self.column_step)
     }
 
-    /// The panels of rows and of columns of share `index`.
+    /// The panels of rows and of columns of share `index`. Shares of the same columns follow each other.
     pub fn share(&self, index: usize) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
-        let across = self.columns.div_ceil(self.column_step);
-        let (row, column) = (index / across * self.row_step, index % across * self.column_step);
+        let down = self.rows.div_ceil(self.row_step);
+        let (row, column) = (index % down * self.row_step, index / down * self.column_step);
         (row..self.rows.min(row + self.row_step), column..self.columns.min(column + self.column_step))
     }
 }

@@ -5,7 +5,7 @@
 //! the result is computed by one thread, its products added in order of k, block by block: results do not depend
 //! on the number of threads, nor on whether an operand was packed before.
 
-use super::blocking::{Depth, Grid, even_parts, left_panels, right_panels, worthwhile};
+use super::blocking::{Depth, Grid, even_parts, left_panels, reads_in_place, right_panels, worthwhile};
 use super::epilogue::{Activation, Factor, Finish};
 use super::pack::Source;
 use super::packed::PackedB;
@@ -115,20 +115,19 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Does it pay to read both operands as they lie? The columns of the right one must be neighbours; it must be
-    /// read few times, or stay in the cache.
+    /// Are both operands read as they lie? The columns of the right one must be neighbours.
     fn reads_in_place(&self, right: &Source) -> bool {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element && right.lane == 1;
-        let (few, small) = (p.m <= kernels.rows, p.n * p.k * kernels.in_bytes <= 128 << 10 && p.m <= 256);
-        possible && (few || small) && (self.depth.blocks == 1 || self.ways.stores_sums)
+        possible && reads_in_place(kernels, [p.m, p.n, p.k]) && (self.depth.blocks == 1 || self.ways.stores_sums)
     }
 
     fn direct(&self, left: Source, right: Source) -> Result<()> {
         let (kernels, p, element) = (self.ways.kernels, self.problem, self.ways.element);
         let (columns, height) = (kernels.columns(), even_parts(p.m, kernels.rows, 1));
         let bytes = self.depth.block * height * element;
-        let grid = Grid::new(p.m.div_ceil(height), p.n.div_ceil(columns), bytes, self.threads);
+        // Right panels are no panels here: they share cache lines with their neighbours.
+        let grid = Grid::new([p.m.div_ceil(height), p.n.div_ceil(columns)], [bytes, 0], self.threads);
         each(grid.shares(), self.threads, &|share| {
             let (rows, panels) = grid.share(share);
             for index in 0..self.depth.blocks {
@@ -319,16 +318,16 @@ impl Run<'_> {
                         Some(packed) => Shared::new(packed.panel(index, panels.start).cast_mut()),
                         None => right_room,
                     };
-                    let grid = Grid::new(rows.len(), panels.len(), left_bytes, threads);
+                    let grid = Grid::new([rows.len(), panels.len()], [left_bytes, right_bytes], threads);
                     each(grid.shares(), threads, &|share| {
                         let (own_rows, own_panels) = grid.share(share);
-                        for panel in own_panels {
-                            let column = (panels.start + panel) * columns;
-                            let across = columns.min(p.n - column);
-                            let vectors = across.div_ceil(kernels.lanes);
-                            for i in own_rows.clone() {
-                                let row = (rows.start + i) * height;
-                                let down = height.min(p.m - row);
+                        for i in own_rows {
+                            let row = (rows.start + i) * height;
+                            let down = height.min(p.m - row);
+                            for panel in own_panels.clone() {
+                                let column = (panels.start + panel) * columns;
+                                let across = columns.min(p.n - column);
+                                let vectors = across.div_ceil(kernels.lanes);
                                 let mut tile = Tile {
                                     depth: groups,
                                     left: left_room.get().wrapping_add(i * left_bytes),
