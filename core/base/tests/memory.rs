@@ -1,7 +1,8 @@
 //! The allocator as storages use it. The counters are the process's, so these tests take turns.
 
-use rushlight_base::Storage;
 use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
+use rushlight_base::pins::{is_pinned, pin};
+use rushlight_base::{Storage, handles};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -106,16 +107,17 @@ fn what_a_waiting_thread_keeps_is_trimmed_too() {
     let both = std::sync::Barrier::new(2);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            drop((filled(1000, 1), filled(60_000, 1)));
+            drop((filled(1000, 1), filled(20_000, 1)));
             both.wait();
             both.wait();
             drop(filled(1000, 2));
         });
         both.wait();
-        assert!(kept() > 60_000);
+        let before = kept();
         trim_memory();
-        assert_eq!(kept(), 0);
+        let after = kept();
         both.wait();
+        assert!(before > 20_000 && after == 0, "{before} {after}");
     });
     assert_eq!(memory_stats().allocated, 0);
 }
@@ -149,6 +151,38 @@ fn threads_allocate_while_others_trim() {
     });
     trim_memory();
     assert_eq!((memory_stats().allocated, kept()), (0, 0));
+}
+
+#[test]
+fn more_threads_than_have_a_place_of_their_own_work_too() {
+    const THREADS: usize = 600;
+    let _turn = alone();
+    let all = &std::sync::Barrier::new(THREADS);
+    let without_pins = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|index| {
+                let work = move || {
+                    let mine = filled(1000, index as u8);
+                    handles::made();
+                    let pin = pin((&raw const mine).cast());
+                    all.wait();
+                    assert!(holds(&mine, index as u8));
+                    let found = is_pinned((&raw const mine).cast());
+                    assert_eq!(found, pin.is_some());
+                    all.wait();
+                    if let Some(pin) = pin {
+                        pin.release();
+                    }
+                    handles::freed();
+                    usize::from(!found)
+                };
+                std::thread::Builder::new().stack_size(128 << 10).spawn_scoped(scope, work).unwrap()
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+    });
+    assert!((1..THREADS).contains(&without_pins), "{without_pins}");
+    assert_eq!((memory_stats().allocated, handles::live()), (0, 0));
 }
 
 #[test]
