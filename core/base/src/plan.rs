@@ -209,10 +209,11 @@ impl<'p, const N: usize> Tiles<'p, N> {
         let extent = |dim: usize| plan.sizes[dim].max(1) as usize;
         let inner = extent(0);
         let (across, sides) = if let Some(across) = plan.transposed_dimension() {
-            // About square, with the longer side inside, so that either way whole cache lines are used.
-            let side = 1usize << room.ilog2().div_ceil(2);
-            let rows = extent(across).min(room / side.min(inner));
-            (across, [evenly(inner, (room / rows).min(side.max(room / extent(across)))), evenly(extent(across), rows)])
+            // Rows enough for a cache line of the operand that strides, as long as there is room: whole ones lie
+            // together in the other operands, and loops over long ones seldom end.
+            let rows = (room / 128).max(8).min(room).min(extent(across));
+            let len = (room / rows).min(inner);
+            (across, [len, evenly(extent(across), if len == inner { room / inner } else { rows })])
         } else if plan.rank() > 1 && (inner < SHORT || inner * 2 <= room && plan.steps[1][0] == inner as isize) {
             // Short rows, or some that the output has one after the other: a broadcast operand fits them all.
             (1, [inner, evenly(extent(1), (room / inner).max(1))])

@@ -5,7 +5,7 @@
 //! drops the imaginary part; anything to `bool` is "differs from zero".
 
 use crate::number::{Flag, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
-use crate::pointwise::{Cast, LIGHT, Loop};
+use crate::pointwise::{Cast, Loop};
 use crate::simd::{self, Float, FloatVector, Kernel, Simd};
 use rushlight_base::{Complex32, Complex64, Complex128, DType, Element, Result, bf16, f16};
 
@@ -17,7 +17,7 @@ pub fn copy(walk: &Loop<2>) -> Result<()> {
     }
     let cast = caster(from, to)?;
     // SAFETY: `run` hands out memory of `len` elements of these dtypes.
-    walk.run([to, from], LIGHT, |[to, from], len| unsafe { cast(from, to, len) })
+    walk.convert(|[to, from], len| unsafe { cast(from, to, len) })
 }
 
 /// The loop that converts contiguous elements of one dtype to another.

@@ -16,12 +16,27 @@ fn mantissa<V: FloatVector>(r: V) -> V {
     V::from_f64(1.0) + polynomial(r, V::Scalar::EXP).mul_add(r * r, r)
 }
 
-/// `n` and `r` of `x`; the product with the upper part of ln(2) is exact.
+/// A number so great that its last bit is worth 1: adding it rounds, and leaves whole numbers in the last bits.
 #[inline(always)]
-pub(super) fn reduce<V: FloatVector>(x: V) -> (V, V) {
-    let n = (x * constant(V::Scalar::LOG2_E)).round();
+fn rounder<V: FloatVector>() -> V {
+    V::from_f64(1.5 * (1u64 << V::Scalar::MANTISSA) as f64)
+}
+
+/// `n + rounder`, `n` and `r` of `x`, which is not so great that `n` overflows; the product with the upper part of ln(2)
+/// is exact.
+#[inline(always)]
+fn reduce_shifted<V: FloatVector>(x: V) -> (V, V, V) {
+    let shifted = x.mul_add(constant(V::Scalar::LOG2_E), rounder());
+    let n = shifted - rounder();
     let r = (-n).mul_add(constant(V::Scalar::LN2_HIGH), x);
-    (n, (-n).mul_add(constant(V::Scalar::LN2_LOW), r))
+    (shifted, n, (-n).mul_add(constant(V::Scalar::LN2_LOW), r))
+}
+
+/// `n` and `r` of `x`.
+#[inline(always)]
+fn reduce<V: FloatVector>(x: V) -> (V, V) {
+    let (_, n, r) = reduce_shifted(x);
+    (n, r)
 }
 
 /// 2^n for a whole `n` whose power is a normal number.
@@ -48,8 +63,10 @@ pub fn exp<V: FloatVector>(x: V) -> V {
 /// e^x where that is a normal number: less work than [`exp`].
 #[inline(always)]
 pub(super) fn exp_normal<V: FloatVector>(x: V) -> V {
-    let (n, r) = reduce(x);
-    mantissa(r) * power_of_two(n)
+    let (shifted, _, r) = reduce_shifted(x);
+    // The last bits of `shifted` move to where the exponent is.
+    let power = V::from_bits(shifted.bits().shl(V::Scalar::MANTISSA) + V::from_f64(1.0).bits());
+    mantissa(r) * power
 }
 
 /// 2^x, within 1.5 ulp.

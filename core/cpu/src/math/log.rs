@@ -8,6 +8,12 @@ use crate::simd::{FloatVector, IntVector};
 /// `k` and `m - 1`, which is exact, of a finite `x > 0`.
 #[inline(always)]
 pub(super) fn split<V: FloatVector>(x: V) -> (V, V) {
+    if let Some((k, m)) = x.decompose() {
+        let (one, large) = (V::from_f64(1.0), constant::<V>(V::Scalar::SQRT_HALF) * V::from_f64(2.0));
+        let above = large.le(m);
+        let k = V::select(above, k + one, k);
+        return (k, V::select(above, m * V::from_f64(0.5), m) - one);
+    }
     let subnormal = x.lt(constant(V::Scalar::NORMAL_LEAST));
     let bits = V::select(subnormal, x * constant(V::Scalar::SUBNORMAL_SCALE), x).bits();
     let k = (bits - constant::<V>(V::Scalar::SQRT_HALF).bits()).sar(V::Scalar::MANTISSA);
@@ -51,7 +57,15 @@ fn sum<V: FloatVector>(k: V, f: V) -> V {
 #[inline(always)]
 pub fn log<V: FloatVector>(x: V) -> V {
     let (k, f) = split(x);
-    with_limits(x, sum(k, f))
+    let result = sum(k, f);
+    if x.decompose().is_none() {
+        return with_limits(x, result);
+    }
+    // An infinite `k` is the result; in f64 the two parts of ln(2) have different signs, and their products cancel.
+    if V::Scalar::LOG.is_empty() {
+        return V::select(k.abs().lt(V::from_f64(f64::INFINITY)), result, k + f);
+    }
+    result
 }
 
 /// log(1 + x), within 2 ulp.

@@ -67,6 +67,7 @@ unsafe impl<const N: usize> Sync for Job<'_, N> {}
 #[inline(never)]
 pub(super) fn drive<const N: usize>(
     walk: &Loop<N>,
+    common: DType,
     compute: [DType; N],
     grain: usize,
     kernel: Kernel<N>,
@@ -86,7 +87,7 @@ pub(super) fn drive<const N: usize>(
         let casts = if index == 0 {
             [caster_between(compute[0], walk.dtypes[0])?, None]
         } else {
-            casts(walk.dtypes[index], walk.common, compute[index])?
+            casts(walk.dtypes[index], common, compute[index])?
         };
         let (size, width) = (walk.dtypes[index].size(), compute[index].size());
         *operand = Operand { at: walk.at[index], size, width, casts, shared: shared >> index & 1 == 1 };

@@ -140,6 +140,18 @@ impl<'a, const N: usize> Loop<'a, N> {
         grain: usize,
         kernel: impl Fn([*mut u8; N], usize) + Sync,
     ) -> Result<()> {
+        self.run_by_way_of(self.common, compute, grain, kernel)
+    }
+
+    /// As [`Loop::run`], for inputs that are brought to `common` first.
+    #[inline(always)]
+    fn run_by_way_of(
+        &self,
+        common: DType,
+        compute: [DType; N],
+        grain: usize,
+        kernel: impl Fn([*mut u8; N], usize) + Sync,
+    ) -> Result<()> {
         if self.plan.is_none()
             && self.single == 0
             && self.dtypes == compute
@@ -149,7 +161,7 @@ impl<'a, const N: usize> Loop<'a, N> {
             kernel(self.at, self.len);
             return Ok(());
         }
-        drive::drive(self, compute, grain, &kernel)
+        drive::drive(self, common, compute, grain, &kernel)
     }
 
     /// Is no input of a flat walk over these dtypes in the memory of the output, unless the first is the output?
@@ -243,6 +255,12 @@ impl Loop<'_, 1> {
 }
 
 impl Loop<'_, 2> {
+    /// Runs `convert` from the input's dtype to the output's, in pieces in which both are contiguous.
+    pub(crate) fn convert(&self, convert: impl Fn([*mut u8; 2], usize) + Sync) -> Result<()> {
+        // By way of its own dtype: the input is not rounded to the output's first.
+        self.run_by_way_of(self.dtypes[1], self.dtypes, LIGHT, convert)
+    }
+
     /// `out = a`, both of one dtype.
     pub(crate) fn copy(&self) -> Result<()> {
         assert_eq!(self.dtypes[0], self.dtypes[1], "a copy does not convert");

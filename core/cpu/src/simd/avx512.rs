@@ -211,7 +211,8 @@ macro_rules! floats {
         load_partial $load_partial:ident, store_partial $store_partial:ident,
         mul_add $mul_add:ident, sqrt $sqrt:ident, abs $abs:ident, min $min:ident, max $max:ident, round $round:ident,
         compare $compare:ident, blend $blend:ident, bits $bits:ident, from_bits $from_bits:ident,
-        to_int $to_int:ident, from_int $from_int:ident, scale $scale:ident, first $first:ident,
+        to_int $to_int:ident, from_int $from_int:ident, scale $scale:ident, exponent $exponent:ident, mantissa $mantissa:ident,
+        first $first:ident,
         fold $($shuffle:ident::<$order:literal>)*
     })*) => {$(
         #[derive(Clone, Copy)]
@@ -375,6 +376,12 @@ macro_rules! floats {
             }
 
             #[inline(always)]
+            fn decompose(self) -> Option<(Self, Self)> {
+                // From 1 to 2, and NaN for numbers below zero.
+                x86! { Some(($name($exponent(self.0)), $name($mantissa::<0, 2>(self.0)))) }
+            }
+
+            #[inline(always)]
             fn fold(self, combine: impl Fn(Self, Self) -> Self) -> $scalar {
                 let folded = self;
                 $(let folded = x86! { combine(folded, $name($shuffle::<$order>(folded.0, folded.0))) };)*
@@ -391,7 +398,8 @@ floats! {
         mul_add _mm512_fmadd_ps, sqrt _mm512_sqrt_ps, abs _mm512_abs_ps, min _mm512_min_ps, max _mm512_max_ps,
         round _mm512_roundscale_ps, compare _mm512_cmp_ps_mask, blend _mm512_mask_blend_ps,
         bits _mm512_castps_si512, from_bits _mm512_castsi512_ps,
-        to_int _mm512_cvtps_epi32, from_int _mm512_cvtepi32_ps, scale _mm512_scalef_ps, first _mm512_cvtss_f32,
+        to_int _mm512_cvtps_epi32, from_int _mm512_cvtepi32_ps, scale _mm512_scalef_ps, exponent _mm512_getexp_ps, mantissa _mm512_getmant_ps,
+        first _mm512_cvtss_f32,
         fold _mm512_shuffle_f32x4::<0x4e> _mm512_shuffle_f32x4::<0xb1> _mm512_shuffle_ps::<0x4e> _mm512_shuffle_ps::<0xb1>
     }
     F64(f64, __m512d, I64, M64, 8) {
@@ -400,7 +408,8 @@ floats! {
         mul_add _mm512_fmadd_pd, sqrt _mm512_sqrt_pd, abs _mm512_abs_pd, min _mm512_min_pd, max _mm512_max_pd,
         round _mm512_roundscale_pd, compare _mm512_cmp_pd_mask, blend _mm512_mask_blend_pd,
         bits _mm512_castpd_si512, from_bits _mm512_castsi512_pd,
-        to_int _mm512_cvtpd_epi64, from_int _mm512_cvtepi64_pd, scale _mm512_scalef_pd, first _mm512_cvtsd_f64,
+        to_int _mm512_cvtpd_epi64, from_int _mm512_cvtepi64_pd, scale _mm512_scalef_pd, exponent _mm512_getexp_pd, mantissa _mm512_getmant_pd,
+        first _mm512_cvtsd_f64,
         fold _mm512_shuffle_f64x2::<0x4e> _mm512_shuffle_f64x2::<0xb1> _mm512_shuffle_pd::<0x55>
     }
 }

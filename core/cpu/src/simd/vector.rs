@@ -374,6 +374,13 @@ pub trait FloatVector:
     /// 252 (`f32`) or 2044 (`f64`) either way, else the result is unspecified.
     fn ldexp(self, exponent: Self) -> Self;
 
+    /// `(k, m)` with `self = 2^k m` and `1 <= m < 2`, where that is fast: `k` is infinite, and `m` 1, for infinities and
+    /// zeros; `m` is NaN for numbers below zero.
+    #[inline(always)]
+    fn decompose(self) -> Option<(Self, Self)> {
+        None
+    }
+
     /// Combines all lanes by `combine`, which must commute: halves of the vector, then halves of these, and so on.
     fn fold(self, combine: impl Fn(Self, Self) -> Self) -> Self::Scalar;
 
