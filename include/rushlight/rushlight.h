@@ -12,6 +12,7 @@
 #include <rushlight/dlpack.h>
 #include <rushlight/io.h>
 #include <rushlight/ops/activation.h>
+#include <rushlight/ops/bitwise.h>
 #include <rushlight/ops/comparison.h>
 #include <rushlight/ops/copy.h>
 #include <rushlight/ops/creation.h>
@@ -20,6 +21,7 @@
 #include <rushlight/ops/linalg.h>
 #include <rushlight/ops/loss.h>
 #include <rushlight/ops/nn.h>
+#include <rushlight/ops/numeric.h>
 #include <rushlight/ops/optim.h>
 #include <rushlight/ops/pointwise.h>
 #include <rushlight/ops/random.h>

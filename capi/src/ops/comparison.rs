@@ -1097,3 +1097,258 @@ pub unsafe extern "C" fn rlt_tensor_logical_not_out(self_: *const rlt_tensor, ou
         }
     })
 }
+
+/// Tests which elements are not a number.
+///
+/// `out_i = self_i is NaN`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `isnan(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isnan(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_isnan", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isnan(&self_)?)
+        }
+    })
+}
+
+/// Tests which elements are infinite.
+///
+/// `out_i = |self_i| is infinite`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `isinf(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isinf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_isinf", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isinf(&self_)?)
+        }
+    })
+}
+
+/// Tests which elements are finite numbers.
+///
+/// `out_i = |self_i| is a finite number`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `isfinite(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isfinite(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_isfinite", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isfinite(&self_)?)
+        }
+    })
+}
+
+/// Tests which elements are plus infinity.
+///
+/// `out_i = self_i is +infinity`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+///
+/// `isposinf(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isposinf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_isposinf", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isposinf(&self_)?)
+        }
+    })
+}
+
+/// Tests which elements are plus infinity.
+///
+/// `out_i = self_i is +infinity`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isposinf_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_isposinf_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::isposinf_out(&self_, &out)
+        }
+    })
+}
+
+/// Tests which elements are minus infinity.
+///
+/// `out_i = self_i is -infinity`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+///
+/// `isneginf(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isneginf(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_isneginf", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isneginf(&self_)?)
+        }
+    })
+}
+
+/// Tests which elements are minus infinity.
+///
+/// `out_i = self_i is -infinity`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isneginf_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_isneginf_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::isneginf_out(&self_, &out)
+        }
+    })
+}
+
+/// Tests which elements have the sign minus, zeros too.
+///
+/// `out_i = self_i is below zero, or -0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+///
+/// `signbit(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_signbit(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_signbit", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::signbit(&self_)?)
+        }
+    })
+}
+
+/// Tests which elements have the sign minus, zeros too.
+///
+/// `out_i = self_i is below zero, or -0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_signbit_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_signbit_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::signbit_out(&self_, &out)
+        }
+    })
+}
+
+/// Tests which elements are true in one tensor and not in the other.
+///
+/// `out_i = self_i xor other_i, as truths`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: None.
+///
+/// `logical_xor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logical_xor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logical_xor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::logical_xor(&self_, &other)?)
+        }
+    })
+}
+
+/// Tests which elements are true in one tensor and not in the other.
+///
+/// `out_i = self_i xor other_i, as truths`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: None.
+/// The result is written into `self`.
+///
+/// `logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logical_xor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_logical_xor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::logical_xor_(&self_, &other)
+        }
+    })
+}
+
+/// Tests which elements are true in one tensor and not in the other.
+///
+/// `out_i = self_i xor other_i, as truths`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: None.
+/// The result is written into `out`, resized where needed.
+///
+/// `logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logical_xor_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logical_xor_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::logical_xor_out(&self_, &other, &out)
+        }
+    })
+}

@@ -1652,3 +1652,640 @@ pub unsafe extern "C" fn rlt_tensor_sigmoid_backward_grad_input(
         }
     })
 }
+
+/// Takes the sine of pi times each element, over that.
+///
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `sinc(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sinc(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_sinc", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::sinc(&self_)?)
+        }
+    })
+}
+
+/// Takes the sine of pi times each element, over that.
+///
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `self`.
+///
+/// `sinc_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sinc_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_sinc_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::sinc_(&self_)
+        }
+    })
+}
+
+/// Takes the sine of pi times each element, over that.
+///
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `out`, resized where needed.
+///
+/// `sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sinc_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_sinc_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::sinc_out(&self_, &out)
+        }
+    })
+}
+
+/// Turns degrees into radians.
+///
+/// `out_i = self_i * pi / 180`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+///
+/// `deg2rad(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_deg2rad(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_deg2rad", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::deg2rad(&self_)?)
+        }
+    })
+}
+
+/// Turns degrees into radians.
+///
+/// `out_i = self_i * pi / 180`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `self`.
+///
+/// `deg2rad_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_deg2rad_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_deg2rad_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::deg2rad_(&self_)
+        }
+    })
+}
+
+/// Turns degrees into radians.
+///
+/// `out_i = self_i * pi / 180`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_deg2rad_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_deg2rad_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::deg2rad_out(&self_, &out)
+        }
+    })
+}
+
+/// Turns radians into degrees.
+///
+/// `out_i = self_i * 180 / pi`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+///
+/// `rad2deg(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_rad2deg(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_rad2deg", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::rad2deg(&self_)?)
+        }
+    })
+}
+
+/// Turns radians into degrees.
+///
+/// `out_i = self_i * 180 / pi`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `self`.
+///
+/// `rad2deg_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_rad2deg_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_rad2deg_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::rad2deg_(&self_)
+        }
+    })
+}
+
+/// Turns radians into degrees.
+///
+/// `out_i = self_i * 180 / pi`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_rad2deg_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_rad2deg_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::rad2deg_out(&self_, &out)
+        }
+    })
+}
+
+/// Takes the angle of the points (other, self).
+///
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `atan2(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_atan2(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_atan2", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::atan2(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the angle of the points (other, self).
+///
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_atan2_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_atan2_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::atan2_(&self_, &other)
+        }
+    })
+}
+
+/// Takes the angle of the points (other, self).
+///
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_atan2_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_atan2_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::atan2_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+///
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `hypot(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_hypot(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_hypot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::hypot(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+///
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_hypot_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_hypot_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::hypot_(&self_, &other)
+        }
+    })
+}
+
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+///
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_hypot_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_hypot_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::hypot_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Takes the logarithm of the sum of exponentials, without overflow on the way.
+///
+/// `out_i = ln(e^(self_i) + e^(other_i))`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `logaddexp(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logaddexp(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logaddexp", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::logaddexp(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the logarithm of the sum of exponentials, without overflow on the way.
+///
+/// `out_i = ln(e^(self_i) + e^(other_i))`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logaddexp_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logaddexp_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::logaddexp_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+///
+/// `out_i = log_2(2^(self_i) + 2^(other_i))`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `logaddexp2(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logaddexp2(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logaddexp2", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::logaddexp2(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+///
+/// `out_i = log_2(2^(self_i) + 2^(other_i))`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logaddexp2_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logaddexp2_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::logaddexp2_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+///
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `xlogy.Tensor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_Tensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_xlogy_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::xlogy_tensor(&self_, &other)?)
+        }
+    })
+}
+
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+///
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_xlogy_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::xlogy_tensor_(&self_, &other)
+        }
+    })
+}
+
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+///
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_OutTensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_xlogy_OutTensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::xlogy_outtensor(&self_, &other, &out)
+        }
+    })
+}
+
+/// Multiplies a number by the logarithm of each element.
+///
+/// `out_i = self * ln(other_i), 0 for self = 0`
+///
+/// Shapes: `(*) -> (*), the shape of other`.
+/// Errors: The promoted dtype must be castable to an out result.
+///
+/// `xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Self(
+    self_: *const rlt_scalar,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_xlogy_Scalar_Self", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::scalar(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::xlogy_scalar_self(self_, &other)?)
+        }
+    })
+}
+
+/// Multiplies a number by the logarithm of each element.
+///
+/// `out_i = self * ln(other_i), 0 for self = 0`
+///
+/// Shapes: `(*) -> (*), the shape of other`.
+/// Errors: The promoted dtype must be castable to an out result.
+/// The result is written into `out`, resized where needed.
+///
+/// `xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_OutScalar_Self(
+    self_: *const rlt_scalar,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_xlogy_OutScalar_Self", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::scalar(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::xlogy_outscalar_self(self_, &other, &out)
+        }
+    })
+}
+
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+///
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+///
+/// `xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Other(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_xlogy_Scalar_Other", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::xlogy_scalar_other(&self_, other)?)
+        }
+    })
+}
+
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+///
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+/// The result is written into `self`.
+///
+/// `xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_Scalar_Other_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
+    guard("rlt_tensor_xlogy_Scalar_Other_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            ops::xlogy_scalar_other_(&self_, other)
+        }
+    })
+}
+
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+///
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+/// The result is written into `out`, resized where needed.
+///
+/// `xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_xlogy_OutScalar_Other(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_xlogy_OutScalar_Other", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::xlogy_outscalar_other(&self_, other, &out)
+        }
+    })
+}

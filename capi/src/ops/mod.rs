@@ -7,6 +7,8 @@
 
 #[cfg(feature = "op-activation")]
 pub mod activation;
+#[cfg(feature = "op-bitwise")]
+pub mod bitwise;
 #[cfg(feature = "op-comparison")]
 pub mod comparison;
 #[cfg(feature = "op-copy")]
@@ -23,6 +25,8 @@ pub mod linalg;
 pub mod loss;
 #[cfg(feature = "op-nn")]
 pub mod nn;
+#[cfg(feature = "op-numeric")]
+pub mod numeric;
 #[cfg(feature = "op-optim")]
 pub mod optim;
 #[cfg(feature = "op-pointwise")]

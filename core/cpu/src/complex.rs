@@ -34,6 +34,10 @@ pub(crate) trait ComplexFunctions: Analytic {
     fn rsqrt(self) -> Self;
     /// To the power `exponent`; everything to the power 0 is 1, and 0 to any other power 0.
     fn pow(self, exponent: Self) -> Self;
+    /// sin(pi z)/(pi z), 1 at 0.
+    fn sinc(self) -> Self;
+    /// The logarithm of the sum of the powers of e to both.
+    fn logaddexp(self, other: Self) -> Self;
     fn sin(self) -> Self;
     fn cos(self) -> Self;
     fn tan(self) -> Self;
@@ -102,6 +106,19 @@ macro_rules! complex_functions {
                 } else {
                     Analytic::exp(exponent * self.ln())
                 }
+            }
+            fn sinc(self) -> Self {
+                let turned = self * std::$module::consts::PI;
+                if self == Self::ZERO { Self::ONE } else { Analytic::div(ComplexFunctions::sin(turned), turned) }
+            }
+            fn logaddexp(self, other: Self) -> Self {
+                let (less, more) = if self.re < other.re { (self, other) } else { (other, self) };
+                if less.re == more.re && less.re.is_infinite() {
+                    // Nothing is left of two that vanish; two that are infinite add up.
+                    let sum = || Analytic::exp(less) + Analytic::exp(more);
+                    return if less.re < 0.0 { less } else { sum().ln() };
+                }
+                (Analytic::exp(less - more)).log1p() + more
             }
             fn sin(self) -> Self {
                 turned_back(ComplexFunctions::sinh(turned(self)))

@@ -5,6 +5,7 @@ use crate::complex::ComplexFunctions;
 use crate::math;
 use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::{Function1, HEAVY, LIGHT, Loop, functions};
+use crate::simd::FloatVector;
 use rushlight_base::{Complex64, Complex128, DType, Result};
 
 /// Kernels `out = f(a)`: their PyTorch name, from how many elements on a second thread is worth it, the function of
@@ -24,13 +25,13 @@ macro_rules! elementary {
 
 elementary! {
     /// out = e^a
-    exp("exp_vml_cpu", HEAVY): |x| math::exp(x), complex Analytic::exp;
+    exp("exp_vml_cpu", LIGHT): |x| math::exp(x), complex Analytic::exp;
     /// out = 2^a
-    exp2("exp2", HEAVY): |x| math::exp2(x), complex ComplexFunctions::exp2;
+    exp2("exp2", LIGHT): |x| math::exp2(x), complex ComplexFunctions::exp2;
     /// out = e^a - 1
     expm1("expm1_vml_cpu", HEAVY): |x| math::expm1(x), complex ComplexFunctions::expm1;
     /// out = ln a
-    log("log_vml_cpu", HEAVY): |x| math::log(x), complex Analytic::ln;
+    log("log_vml_cpu", LIGHT): |x| math::log(x), complex Analytic::ln;
     /// out = the logarithm of a to base 2
     log2("log2_vml_cpu", HEAVY): |x| math::log2(x), complex ComplexFunctions::log2;
     /// out = the logarithm of a to base 10
@@ -58,15 +59,20 @@ elementary! {
     /// out = cosh a
     cosh("cosh_vml_cpu", HEAVY): |x| math::cosh(x), complex ComplexFunctions::cosh;
     /// out = tanh a
-    tanh("tanh_vml_cpu", HEAVY): |x| math::tanh(x), complex ComplexFunctions::tanh;
+    tanh("tanh_vml_cpu", LIGHT): |x| math::tanh(x), complex ComplexFunctions::tanh;
     /// out = arsinh a
     asinh("asinh_vml_cpu", HEAVY): |x| math::asinh(x), complex ComplexFunctions::asinh;
     /// out = arcosh a
     acosh("acosh_vml_cpu", HEAVY): |x| math::acosh(x), complex ComplexFunctions::acosh;
     /// out = artanh a
     atanh("atanh_vml_cpu", HEAVY): |x| math::atanh(x), complex ComplexFunctions::atanh;
+    /// out = sin(pi a)/(pi a), 1 where a is 0
+    sinc("sinc_cpu", HEAVY): |x| {
+        let turned = x * V::from_f64(std::f64::consts::PI);
+        V::select(x.eq(V::from_f64(0.0)), V::from_f64(1.0), math::sin(turned) / turned)
+    }, complex ComplexFunctions::sinc;
     /// out = 1/(1 + e^-a)
-    sigmoid("sigmoid_cpu", HEAVY): |x| math::sigmoid(x), complex ComplexFunctions::sigmoid;
+    sigmoid("sigmoid_cpu", LIGHT): |x| math::sigmoid(x), complex ComplexFunctions::sigmoid;
     /// out = erf a
     erf("erf_vml_cpu", HEAVY): |x| math::erf(x);
     /// out = 1 - erf a
@@ -88,6 +94,89 @@ fn complex(
         DType::C128 => walk.map::<Complex128, Complex128>(HEAVY, of_c128),
         other => Err(crate::dispatch::unsupported(name, other)),
     }
+}
+
+/// Kernels `out = f(a, b)` of floats.
+macro_rules! of_two {
+    ($($(#[$doc:meta])* $name:ident($kernel:literal): |$x:ident, $y:ident| $value:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(walk: &Loop<3>) -> Result<()> {
+            functions! { F: |$x, $y| $value; }
+            compute!(walk.common(), $kernel, half float, T => walk.apply::<T>(HEAVY, F {}))
+        }
+    )*};
+}
+
+of_two! {
+    /// out = the angle of the point (b, a)
+    atan2("atan2_cpu"): |y, x| angle(y, x);
+    /// out = sqrt(a^2 + b^2)
+    hypot("hypot_cpu"): |x, y| distance(x, y);
+    /// out = log2(2^a + 2^b)
+    logaddexp2("logaddexp2_cpu"): |x, y| {
+        let rest = math::log1p(math::exp2(-(x - y).abs())) * V::from_f64(std::f64::consts::LOG2_E);
+        log_of_sum(x, y, rest)
+    };
+    /// out = a ln b, 0 where a is, unless b is NaN
+    xlogy("xlogy_cpu"): |x, y| {
+        let (zero, result) = (V::from_f64(0.0), x * math::log(y));
+        V::select(x.eq(zero) & y.eq(y), zero, result)
+    };
+}
+
+/// The angle of the point (x, y), within 3 ulp, with the signs of the C standard.
+#[inline(always)]
+fn angle<V: FloatVector>(y: V, x: V) -> V {
+    let (zero, one, infinity) = (V::from_f64(0.0), V::from_f64(1.0), V::from_f64(f64::INFINITY));
+    let (height, width) = (y.abs(), x.abs());
+    let steep = width.lt(height);
+    let (greater, lesser) = (V::select(steep, height, width), V::select(steep, width, height));
+    // On the axes through 0 and between infinities there is no quotient.
+    let slope = V::select(greater.eq(zero), zero, V::select(lesser.eq(infinity), one, lesser / greater));
+    let near = math::atan(slope);
+    let pi = V::from_f64(std::f64::consts::PI);
+    let right = V::select(steep, V::from_f64(std::f64::consts::FRAC_PI_2) - near, near);
+    let minus = V::from_f64(1.0).copysign(x).lt(zero);
+    let angle = V::select(minus, pi - right, right).copysign(y);
+    V::select(x.is_nan() | y.is_nan(), x + y, angle)
+}
+
+/// The distance of the point (x, y) from 0, within 2.5 ulp, without overflow on the way.
+#[inline(always)]
+fn distance<V: FloatVector>(x: V, y: V) -> V {
+    let (width, height) = (x.abs(), y.abs());
+    let (infinity, zero) = (V::from_f64(f64::INFINITY), V::from_f64(0.0));
+    let steep = width.lt(height);
+    let (greater, lesser) = (V::select(steep, height, width), V::select(steep, width, height));
+    let slope = V::select(greater.eq(zero), zero, lesser / greater);
+    let size = greater * slope.mul_add(slope, V::from_f64(1.0)).sqrt();
+    let size = V::select(x.is_nan() | y.is_nan(), x + y, size);
+    V::select(width.eq(infinity) | height.eq(infinity), infinity, size)
+}
+
+/// The greater of two and what the sum of their powers adds; of two equal infinities, that.
+#[inline(always)]
+fn log_of_sum<V: FloatVector>(x: V, y: V, rest: V) -> V {
+    let same = x.eq(y) & x.abs().eq(V::from_f64(f64::INFINITY));
+    V::select(same, x, x.max(y) + rest)
+}
+
+/// out = ln(e^a + e^b)
+pub fn logaddexp(walk: &Loop<3>) -> Result<()> {
+    functions! { F: |x, y| log_of_sum(x, y, math::log1p(math::exp(-(x - y).abs()))); }
+    match walk.common() {
+        DType::C64 => walk.map::<Complex64, Complex64, Complex64>(HEAVY, ComplexFunctions::logaddexp),
+        DType::C128 => walk.map::<Complex128, Complex128, Complex128>(HEAVY, ComplexFunctions::logaddexp),
+        _ => compute!(walk.common(), "logaddexp_cpu", half float, T => walk.apply::<T>(HEAVY, F {})),
+    }
+}
+
+/// out = a factor
+pub fn scale(walk: &Loop<2>, factor: f64) -> Result<()> {
+    compute!(walk.common(), "mul_cpu", half float, T => {
+        let factor = <T as Number>::Wide::from_f64(factor);
+        walk.map::<T, T>(LIGHT, move |a| a * factor)
+    })
 }
 
 /// out = grad conj(1 - result^2), for result = tanh a: operands (out, grad, result).
@@ -185,6 +274,37 @@ fn inverse_square(walk: &Loop<2>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `kernel` of two arrays of floats.
+    fn call(kernel: impl Fn(&Loop<3>) -> Result<()>, a: &[f32], b: &[f32]) -> Vec<f32> {
+        let mut out = vec![0f32; a.len()];
+        let array = |at: *const f32| {
+            // SAFETY: arrays of one length; kernels only read their inputs.
+            unsafe { crate::Array::new(at.cast_mut().cast(), DType::F32, &[], &[]) }
+        };
+        for index in 0..a.len() {
+            let arrays = [array(&raw mut out[index]), array(&raw const a[index]), array(&raw const b[index])];
+            kernel(&Loop::new(arrays).unwrap()).unwrap();
+        }
+        out
+    }
+
+    #[test]
+    fn angles_and_distances_are_within_their_bounds() {
+        let numbers =
+            [0.0f32, -0.0, 1.0, -1.0, 0.3, -7.25, 1e-30, -1e30, 3e38, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+        let pairs: Vec<(f32, f32)> = numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))).collect();
+        let (a, b): (Vec<f32>, Vec<f32>) = pairs.iter().copied().unzip();
+        let (angles, distances) = (call(atan2, &a, &b), call(hypot, &a, &b));
+        for (index, &(a, b)) in pairs.iter().enumerate() {
+            let (angle, distance) = (f64::from(a).atan2(f64::from(b)) as f32, f64::from(a).hypot(f64::from(b)) as f32);
+            for (got, exact) in [(angles[index], angle), (distances[index], distance)] {
+                let close = (got - exact).abs() <= 3.0 * f32::EPSILON * exact.abs();
+                let same = got == exact && got.is_sign_negative() == exact.is_sign_negative();
+                assert!(same || close && exact != 0.0 || got.is_nan() && exact.is_nan(), "{a} {b}: {got}, not {exact}");
+            }
+        }
+    }
 
     #[test]
     fn whole_powers_wrap() {

@@ -18,6 +18,7 @@ pub mod simd;
 
 pub mod activation;
 pub mod arithmetic;
+pub mod bitwise;
 pub mod compare;
 pub mod convert;
 pub mod elementary;
@@ -26,6 +27,7 @@ pub mod fill;
 pub mod gemm;
 pub mod index;
 pub mod loss;
+pub mod numeric;
 pub mod optim;
 mod pointwise;
 pub mod random;

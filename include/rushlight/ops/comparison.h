@@ -605,6 +605,155 @@ int32_t rlt_tensor_logical_not_(const rlt_tensor *self_);
  */
 int32_t rlt_tensor_logical_not_out(const rlt_tensor *self_, const rlt_tensor *out);
 
+/**
+ * Tests which elements are not a number.
+ *
+ * `out_i = self_i is NaN`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `isnan(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_isnan(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tests which elements are infinite.
+ *
+ * `out_i = |self_i| is infinite`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `isinf(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_isinf(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tests which elements are finite numbers.
+ *
+ * `out_i = |self_i| is a finite number`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `isfinite(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_isfinite(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tests which elements are plus infinity.
+ *
+ * `out_i = self_i is +infinity`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ *
+ * `isposinf(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_isposinf(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tests which elements are plus infinity.
+ *
+ * `out_i = self_i is +infinity`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_isposinf_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Tests which elements are minus infinity.
+ *
+ * `out_i = self_i is -infinity`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ *
+ * `isneginf(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_isneginf(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tests which elements are minus infinity.
+ *
+ * `out_i = self_i is -infinity`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_isneginf_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Tests which elements have the sign minus, zeros too.
+ *
+ * `out_i = self_i is below zero, or -0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ *
+ * `signbit(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_signbit(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tests which elements have the sign minus, zeros too.
+ *
+ * `out_i = self_i is below zero, or -0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_signbit_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Tests which elements are true in one tensor and not in the other.
+ *
+ * `out_i = self_i xor other_i, as truths`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: None.
+ *
+ * `logical_xor(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_logical_xor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Tests which elements are true in one tensor and not in the other.
+ *
+ * `out_i = self_i xor other_i, as truths`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: None.
+ * The result is written into `self`.
+ *
+ * `logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logical_xor_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Tests which elements are true in one tensor and not in the other.
+ *
+ * `out_i = self_i xor other_i, as truths`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: None.
+ * The result is written into `out`, resized where needed.
+ *
+ * `logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logical_xor_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1011,6 +1011,360 @@ int32_t rlt_tensor_sigmoid_backward_grad_input(const rlt_tensor *grad_output,
                                                const rlt_tensor *output,
                                                const rlt_tensor *grad_input);
 
+/**
+ * Takes the sine of pi times each element, over that.
+ *
+ * `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `sinc(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_sinc(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Takes the sine of pi times each element, over that.
+ *
+ * `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ * The result is written into `self`.
+ *
+ * `sinc_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_sinc_(const rlt_tensor *self_);
+
+/**
+ * Takes the sine of pi times each element, over that.
+ *
+ * `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ * The result is written into `out`, resized where needed.
+ *
+ * `sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_sinc_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Turns degrees into radians.
+ *
+ * `out_i = self_i * pi / 180`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ *
+ * `deg2rad(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_deg2rad(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Turns degrees into radians.
+ *
+ * `out_i = self_i * pi / 180`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `self`.
+ *
+ * `deg2rad_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_deg2rad_(const rlt_tensor *self_);
+
+/**
+ * Turns degrees into radians.
+ *
+ * `out_i = self_i * pi / 180`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_deg2rad_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Turns radians into degrees.
+ *
+ * `out_i = self_i * 180 / pi`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ *
+ * `rad2deg(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_rad2deg(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Turns radians into degrees.
+ *
+ * `out_i = self_i * 180 / pi`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `self`.
+ *
+ * `rad2deg_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_rad2deg_(const rlt_tensor *self_);
+
+/**
+ * Turns radians into degrees.
+ *
+ * `out_i = self_i * 180 / pi`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_rad2deg_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Takes the angle of the points (other, self).
+ *
+ * `out_i = the angle from the first axis to (other_i, self_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `atan2(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_atan2(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the angle of the points (other, self).
+ *
+ * `out_i = the angle from the first axis to (other_i, self_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_atan2_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Takes the angle of the points (other, self).
+ *
+ * `out_i = the angle from the first axis to (other_i, self_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_atan2_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Takes the distance of the points (self, other) from 0, without overflow on the way.
+ *
+ * `out_i = sqrt(self_i^2 + other_i^2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `hypot(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_hypot(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the distance of the points (self, other) from 0, without overflow on the way.
+ *
+ * `out_i = sqrt(self_i^2 + other_i^2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_hypot_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Takes the distance of the points (self, other) from 0, without overflow on the way.
+ *
+ * `out_i = sqrt(self_i^2 + other_i^2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_hypot_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Takes the logarithm of the sum of exponentials, without overflow on the way.
+ *
+ * `out_i = ln(e^(self_i) + e^(other_i))`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `logaddexp(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_logaddexp(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the logarithm of the sum of exponentials, without overflow on the way.
+ *
+ * `out_i = ln(e^(self_i) + e^(other_i))`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logaddexp_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+ *
+ * `out_i = log_2(2^(self_i) + 2^(other_i))`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `logaddexp2(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_logaddexp2(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+ *
+ * `out_i = log_2(2^(self_i) + 2^(other_i))`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logaddexp2_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Multiplies each element by the logarithm of another; 0 where the first is.
+ *
+ * `out_i = self_i * ln(other_i), 0 where self_i = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `xlogy.Tensor(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_xlogy_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Multiplies each element by the logarithm of another; 0 where the first is.
+ *
+ * `out_i = self_i * ln(other_i), 0 where self_i = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_xlogy_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Multiplies each element by the logarithm of another; 0 where the first is.
+ *
+ * `out_i = self_i * ln(other_i), 0 where self_i = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_xlogy_OutTensor(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Multiplies a number by the logarithm of each element.
+ *
+ * `out_i = self * ln(other_i), 0 for self = 0`
+ *
+ * Shapes: `(*) -> (*), the shape of other`.
+ * Errors: The promoted dtype must be castable to an out result.
+ *
+ * `xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_xlogy_Scalar_Self(const rlt_scalar *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Multiplies a number by the logarithm of each element.
+ *
+ * `out_i = self * ln(other_i), 0 for self = 0`
+ *
+ * Shapes: `(*) -> (*), the shape of other`.
+ * Errors: The promoted dtype must be castable to an out result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_xlogy_OutScalar_Self(const rlt_scalar *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Multiplies each element by the logarithm of a number; 0 where the first is.
+ *
+ * `out_i = self_i * ln(other), 0 where self_i = 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ *
+ * `xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor`
+ */
+int32_t rlt_tensor_xlogy_Scalar_Other(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+
+/**
+ * Multiplies each element by the logarithm of a number; 0 where the first is.
+ *
+ * `out_i = self_i * ln(other), 0 where self_i = 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ * The result is written into `self`.
+ *
+ * `xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_xlogy_Scalar_Other_(const rlt_tensor *self_, const rlt_scalar *other);
+
+/**
+ * Multiplies each element by the logarithm of a number; 0 where the first is.
+ *
+ * `out_i = self_i * ln(other), 0 where self_i = 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_xlogy_OutScalar_Other(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

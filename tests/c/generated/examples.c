@@ -157,6 +157,160 @@ static void example_prelu(void) {
     rlt_tensor_free(weight1);
 }
 
+// bitwise_not([0, 5]) -> [-1, -6]
+static void example_bitwise_not(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_not(self0, &out), "bitwise_not");
+    example_expect(out, "bitwise_not", (const int64_t[]){-1, -6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bitwise_and([12, 6], [10, 3]) -> [8, 2]
+static void example_bitwise_and_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){12, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){10, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_and_Tensor(self0, other1, &out), "bitwise_and.Tensor");
+    example_expect(out, "bitwise_and.Tensor", (const int64_t[]){8, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_and([3, 4], 6) -> [2, 4]
+static void example_bitwise_and_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_and_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &out), "bitwise_and.Scalar");
+    example_expect(out, "bitwise_and.Scalar", (const int64_t[]){2, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bitwise_and(6, [3, 4]) -> [2, 4]
+static void example_bitwise_and_Scalar_Tensor(void) {
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_and_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, other1, &out), "bitwise_and.Scalar_Tensor");
+    example_expect(out, "bitwise_and.Scalar_Tensor", (const int64_t[]){2, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_or([12, 6], [10, 3]) -> [14, 7]
+static void example_bitwise_or_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){12, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){10, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_or_Tensor(self0, other1, &out), "bitwise_or.Tensor");
+    example_expect(out, "bitwise_or.Tensor", (const int64_t[]){14, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_or([3, 4], 6) -> [7, 6]
+static void example_bitwise_or_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_or_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &out), "bitwise_or.Scalar");
+    example_expect(out, "bitwise_or.Scalar", (const int64_t[]){7, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bitwise_or(6, [3, 4]) -> [7, 6]
+static void example_bitwise_or_Scalar_Tensor(void) {
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_or_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, other1, &out), "bitwise_or.Scalar_Tensor");
+    example_expect(out, "bitwise_or.Scalar_Tensor", (const int64_t[]){7, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_xor([12, 6], [10, 3]) -> [6, 5]
+static void example_bitwise_xor_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){12, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){10, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_xor_Tensor(self0, other1, &out), "bitwise_xor.Tensor");
+    example_expect(out, "bitwise_xor.Tensor", (const int64_t[]){6, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_xor([3, 4], 6) -> [5, 2]
+static void example_bitwise_xor_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_xor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, &out), "bitwise_xor.Scalar");
+    example_expect(out, "bitwise_xor.Scalar", (const int64_t[]){5, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bitwise_xor(6, [3, 4]) -> [5, 2]
+static void example_bitwise_xor_Scalar_Tensor(void) {
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_xor_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 6, 0.0, 0.0}, other1, &out), "bitwise_xor.Scalar_Tensor");
+    example_expect(out, "bitwise_xor.Scalar_Tensor", (const int64_t[]){5, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_left_shift([1, 3], [2, 1]) -> [4, 6]
+static void example_bitwise_left_shift_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){2, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_left_shift_Tensor(self0, other1, &out), "bitwise_left_shift.Tensor");
+    example_expect(out, "bitwise_left_shift.Tensor", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_left_shift([2, 3], 4) -> [32, 48]
+static void example_bitwise_left_shift_Tensor_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_left_shift_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, &out), "bitwise_left_shift.Tensor_Scalar");
+    example_expect(out, "bitwise_left_shift.Tensor_Scalar", (const int64_t[]){32, 48}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bitwise_left_shift(1, [3, 4]) -> [8, 16]
+static void example_bitwise_left_shift_Scalar_Tensor(void) {
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_left_shift_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, other1, &out), "bitwise_left_shift.Scalar_Tensor");
+    example_expect(out, "bitwise_left_shift.Scalar_Tensor", (const int64_t[]){8, 16}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_right_shift([8, -3], [2, 1]) -> [2, -2]
+static void example_bitwise_right_shift_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){8, -3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){2, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_right_shift_Tensor(self0, other1, &out), "bitwise_right_shift.Tensor");
+    example_expect(out, "bitwise_right_shift.Tensor", (const int64_t[]){2, -2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// bitwise_right_shift([32, 48], 4) -> [2, 3]
+static void example_bitwise_right_shift_Tensor_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){32, 48}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_right_shift_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, &out), "bitwise_right_shift.Tensor_Scalar");
+    example_expect(out, "bitwise_right_shift.Tensor_Scalar", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bitwise_right_shift(16, [3, 4]) -> [2, 1]
+static void example_bitwise_right_shift_Scalar_Tensor(void) {
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bitwise_right_shift_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 16, 0.0, 0.0}, other1, &out), "bitwise_right_shift.Scalar_Tensor");
+    example_expect(out, "bitwise_right_shift.Scalar_Tensor", (const int64_t[]){2, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(other1);
+}
+
 // eq([1, 3], [1, 2]) -> [true, false]
 static void example_eq_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -306,6 +460,71 @@ static void example_logical_not(void) {
     example_ok(rlt_tensor_logical_not(self0, &out), "logical_not");
     example_expect(out, "logical_not", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
     rlt_tensor_free(self0);
+}
+
+// isnan([1.0]) -> [false]
+static void example_isnan(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isnan(self0, &out), "isnan");
+    example_expect(out, "isnan", (const uint8_t[]){0}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// isinf([1.0]) -> [false]
+static void example_isinf(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isinf(self0, &out), "isinf");
+    example_expect(out, "isinf", (const uint8_t[]){0}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// isfinite([1.0]) -> [true]
+static void example_isfinite(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isfinite(self0, &out), "isfinite");
+    example_expect(out, "isfinite", (const uint8_t[]){1}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// isposinf([1.0]) -> [false]
+static void example_isposinf(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isposinf(self0, &out), "isposinf");
+    example_expect(out, "isposinf", (const uint8_t[]){0}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// isneginf([1.0]) -> [false]
+static void example_isneginf(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isneginf(self0, &out), "isneginf");
+    example_expect(out, "isneginf", (const uint8_t[]){0}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// signbit([-2.0, 3.0]) -> [true, false]
+static void example_signbit(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_signbit(self0, &out), "signbit");
+    example_expect(out, "signbit", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// logical_xor([true, false], [true, true]) -> [false, true]
+static void example_logical_xor(void) {
+    rlt_tensor *self0 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor *other1 = example_tensor((const uint8_t[]){1, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logical_xor(self0, other1, &out), "logical_xor");
+    example_expect(out, "logical_xor", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
 }
 
 // clone([1, 2]) -> [1, 2]
@@ -631,6 +850,106 @@ static void example_pow_Scalar(void) {
     rlt_tensor_free(exponent1);
 }
 
+// sinc([0.0]) -> [1.0]
+static void example_sinc(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sinc(self0, &out), "sinc");
+    example_expect(out, "sinc", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// deg2rad([0.0]) -> [0.0]
+static void example_deg2rad(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_deg2rad(self0, &out), "deg2rad");
+    example_expect(out, "deg2rad", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// rad2deg([0.0]) -> [0.0]
+static void example_rad2deg(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rad2deg(self0, &out), "rad2deg");
+    example_expect(out, "rad2deg", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// atan2([0.0], [1.0]) -> [0.0]
+static void example_atan2(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_atan2(self0, other1, &out), "atan2");
+    example_expect(out, "atan2", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// hypot([3.0], [4.0]) -> [5.0]
+static void example_hypot(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hypot(self0, other1, &out), "hypot");
+    example_expect(out, "hypot", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// logaddexp([1000.0], [0.0]) -> [1000.0]
+static void example_logaddexp(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logaddexp(self0, other1, &out), "logaddexp");
+    example_expect(out, "logaddexp", (const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// logaddexp2([3.0], [3.0]) -> [4.0]
+static void example_logaddexp2(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logaddexp2(self0, other1, &out), "logaddexp2");
+    example_expect(out, "logaddexp2", (const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// xlogy([0.0, 2.0], [0.0, 1.0]) -> [0.0, 0.0]
+static void example_xlogy_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){0.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_xlogy_Tensor(self0, other1, &out), "xlogy.Tensor");
+    example_expect(out, "xlogy.Tensor", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// xlogy(2, [1.0]) -> [0.0]
+static void example_xlogy_Scalar_Self(void) {
+    rlt_tensor *other1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_xlogy_Scalar_Self(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, other1, &out), "xlogy.Scalar_Self");
+    example_expect(out, "xlogy.Scalar_Self", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(other1);
+}
+
+// xlogy([0.0, 2.0], 1) -> [0.0, 0.0]
+static void example_xlogy_Scalar_Other(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_xlogy_Scalar_Other(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "xlogy.Scalar_Other");
+    example_expect(out, "xlogy.Scalar_Other", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
 // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
 static void example_index_select(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
@@ -788,6 +1107,301 @@ static void example_softmax_int(void) {
     example_ok(rlt_tensor_softmax_int(self0, 0, NULL, &out), "softmax.int");
     example_expect(out, "softmax.int", (const float[]){0.5f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
+}
+
+// abs([-2, 3]) -> [2, 3]
+static void example_abs(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){-2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_abs(self0, &out), "abs");
+    example_expect(out, "abs", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// sign([-2.5, 0.0]) -> [-1.0, 0.0]
+static void example_sign(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.5f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sign(self0, &out), "sign");
+    example_expect(out, "sign", (const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// sgn([-2.5, 0.0]) -> [-1.0, 0.0]
+static void example_sgn(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.5f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sgn(self0, &out), "sgn");
+    example_expect(out, "sgn", (const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// ceil([0.5, -0.5]) -> [1.0, -0.0]
+static void example_ceil(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.5f, -0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_ceil(self0, &out), "ceil");
+    example_expect(out, "ceil", (const float[]){1.0f, -0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// floor([0.5, -0.5]) -> [0.0, -1.0]
+static void example_floor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.5f, -0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_floor(self0, &out), "floor");
+    example_expect(out, "floor", (const float[]){0.0f, -1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// trunc([1.5, -1.5]) -> [1.0, -1.0]
+static void example_trunc(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.5f, -1.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trunc(self0, &out), "trunc");
+    example_expect(out, "trunc", (const float[]){1.0f, -1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// round([0.5, 1.5]) -> [0.0, 2.0]
+static void example_round(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.5f, 1.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_round(self0, &out), "round");
+    example_expect(out, "round", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// round([0.25, 1.75], decimals=0) -> [0.0, 2.0]
+static void example_round_decimals(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.25f, 1.75f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_round_decimals(self0, 0, &out), "round.decimals");
+    example_expect(out, "round.decimals", (const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// frac([1.5, -1.5]) -> [0.5, -0.5]
+static void example_frac(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.5f, -1.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_frac(self0, &out), "frac");
+    example_expect(out, "frac", (const float[]){0.5f, -0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// nan_to_num([1.5]) -> [1.5]
+static void example_nan_to_num(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nan_to_num(self0, NULL, NULL, NULL, &out), "nan_to_num");
+    example_expect(out, "nan_to_num", (const float[]){1.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// copysign([1.0, 2.0], [-1.0, 1.0]) -> [-1.0, 2.0]
+static void example_copysign_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){-1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_copysign_Tensor(self0, other1, &out), "copysign.Tensor");
+    example_expect(out, "copysign.Tensor", (const float[]){-1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// copysign([1.0, 2.0], -1) -> [-1.0, -2.0]
+static void example_copysign_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_copysign_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, -1, 0.0, 0.0}, &out), "copysign.Scalar");
+    example_expect(out, "copysign.Scalar", (const float[]){-1.0f, -2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// fmod([7, -7], [3, 3]) -> [1, -1]
+static void example_fmod_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_fmod_Tensor(self0, other1, &out), "fmod.Tensor");
+    example_expect(out, "fmod.Tensor", (const int64_t[]){1, -1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// fmod([7, -7], 3) -> [1, -1]
+static void example_fmod_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_fmod_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "fmod.Scalar");
+    example_expect(out, "fmod.Scalar", (const int64_t[]){1, -1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// remainder([7, -7], [3, 3]) -> [1, 2]
+static void example_remainder_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_remainder_Tensor(self0, other1, &out), "remainder.Tensor");
+    example_expect(out, "remainder.Tensor", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// remainder([7, -7], 3) -> [1, 2]
+static void example_remainder_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_remainder_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "remainder.Scalar");
+    example_expect(out, "remainder.Scalar", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// remainder(7, [4, 5]) -> [3, 2]
+static void example_remainder_Scalar_Tensor(void) {
+    rlt_tensor *other1 = example_tensor((const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_remainder_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, other1, &out), "remainder.Scalar_Tensor");
+    example_expect(out, "remainder.Scalar_Tensor", (const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(other1);
+}
+
+// floor_divide([7, -7], [2, 2]) -> [3, -4]
+static void example_floor_divide(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){2, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_floor_divide(self0, other1, &out), "floor_divide");
+    example_expect(out, "floor_divide", (const int64_t[]){3, -4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// floor_divide([7, -7], 2) -> [3, -4]
+static void example_floor_divide_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_floor_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "floor_divide.Scalar");
+    example_expect(out, "floor_divide.Scalar", (const int64_t[]){3, -4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// minimum([1, 4], [3, 2]) -> [1, 2]
+static void example_minimum(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_minimum(self0, other1, &out), "minimum");
+    example_expect(out, "minimum", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// fmax([1, 4], [3, 2]) -> [3, 4]
+static void example_fmax(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_fmax(self0, other1, &out), "fmax");
+    example_expect(out, "fmax", (const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// fmin([1, 4], [3, 2]) -> [1, 2]
+static void example_fmin(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_fmin(self0, other1, &out), "fmin");
+    example_expect(out, "fmin", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// heaviside([-1.0, 0.0, 2.0], [0.5]) -> [0.0, 0.5, 1.0]
+static void example_heaviside(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-1.0f, 0.0f, 2.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *values1 = example_tensor((const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_heaviside(self0, values1, &out), "heaviside");
+    example_expect(out, "heaviside", (const float[]){0.0f, 0.5f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(values1);
+}
+
+// clamp_min([1, 4], [3, 2]) -> [3, 4]
+static void example_clamp_min_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *min1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_clamp_min_Tensor(self0, min1, &out), "clamp_min.Tensor");
+    example_expect(out, "clamp_min.Tensor", (const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(min1);
+}
+
+// clamp_max([1, 4], [3, 2]) -> [1, 2]
+static void example_clamp_max_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *max1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_clamp_max_Tensor(self0, max1, &out), "clamp_max.Tensor");
+    example_expect(out, "clamp_max.Tensor", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(max1);
+}
+
+// lerp([0.0, 2.0], [4.0, 4.0], 0.5) -> [2.0, 3.0]
+static void example_lerp_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *end1 = example_tensor((const float[]){4.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_lerp_Scalar(self0, end1, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.5, 0.0}, &out), "lerp.Scalar");
+    example_expect(out, "lerp.Scalar", (const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(end1);
+}
+
+// lerp([0.0, 2.0], [4.0, 4.0], [0.5, 0.5]) -> [2.0, 3.0]
+static void example_lerp_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *end1 = example_tensor((const float[]){4.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight2 = example_tensor((const float[]){0.5f, 0.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_lerp_Tensor(self0, end1, weight2, &out), "lerp.Tensor");
+    example_expect(out, "lerp.Tensor", (const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(end1);
+    rlt_tensor_free(weight2);
+}
+
+// addcmul([1, 1], [2, 3], [4, 5], value=2) -> [17, 31]
+static void example_addcmul(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *tensor11 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *tensor22 = example_tensor((const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_addcmul(self0, tensor11, tensor22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "addcmul");
+    example_expect(out, "addcmul", (const int64_t[]){17, 31}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(tensor11);
+    rlt_tensor_free(tensor22);
+}
+
+// addcdiv([1.0], [6.0], [3.0], value=2) -> [5.0]
+static void example_addcdiv(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *tensor11 = example_tensor((const float[]){6.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *tensor22 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_addcdiv(self0, tensor11, tensor22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "addcdiv");
+    example_expect(out, "addcdiv", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(tensor11);
+    rlt_tensor_free(tensor22);
 }
 
 // add([1, 2], [3, 4], alpha=2) -> [7, 10]
@@ -1306,6 +1920,22 @@ int main(void) {
     example_hardshrink();
     example_threshold();
     example_prelu();
+    example_bitwise_not();
+    example_bitwise_and_Tensor();
+    example_bitwise_and_Scalar();
+    example_bitwise_and_Scalar_Tensor();
+    example_bitwise_or_Tensor();
+    example_bitwise_or_Scalar();
+    example_bitwise_or_Scalar_Tensor();
+    example_bitwise_xor_Tensor();
+    example_bitwise_xor_Scalar();
+    example_bitwise_xor_Scalar_Tensor();
+    example_bitwise_left_shift_Tensor();
+    example_bitwise_left_shift_Tensor_Scalar();
+    example_bitwise_left_shift_Scalar_Tensor();
+    example_bitwise_right_shift_Tensor();
+    example_bitwise_right_shift_Tensor_Scalar();
+    example_bitwise_right_shift_Scalar_Tensor();
     example_eq_Tensor();
     example_eq_Scalar();
     example_ne_Tensor();
@@ -1321,6 +1951,13 @@ int main(void) {
     example_logical_and();
     example_logical_or();
     example_logical_not();
+    example_isnan();
+    example_isinf();
+    example_isfinite();
+    example_isposinf();
+    example_isneginf();
+    example_signbit();
+    example_logical_xor();
     example_clone();
     example_zeros();
     example_zeros_like();
@@ -1358,6 +1995,16 @@ int main(void) {
     example_pow_Tensor_Tensor();
     example_pow_Tensor_Scalar();
     example_pow_Scalar();
+    example_sinc();
+    example_deg2rad();
+    example_rad2deg();
+    example_atan2();
+    example_hypot();
+    example_logaddexp();
+    example_logaddexp2();
+    example_xlogy_Tensor();
+    example_xlogy_Scalar_Self();
+    example_xlogy_Scalar_Other();
     example_index_select();
     example_index_add();
     example_gather();
@@ -1372,6 +2019,35 @@ int main(void) {
     example_linear();
     example_log_softmax_int();
     example_softmax_int();
+    example_abs();
+    example_sign();
+    example_sgn();
+    example_ceil();
+    example_floor();
+    example_trunc();
+    example_round();
+    example_round_decimals();
+    example_frac();
+    example_nan_to_num();
+    example_copysign_Tensor();
+    example_copysign_Scalar();
+    example_fmod_Tensor();
+    example_fmod_Scalar();
+    example_remainder_Tensor();
+    example_remainder_Scalar();
+    example_remainder_Scalar_Tensor();
+    example_floor_divide();
+    example_floor_divide_Scalar();
+    example_minimum();
+    example_fmax();
+    example_fmin();
+    example_heaviside();
+    example_clamp_min_Tensor();
+    example_clamp_max_Tensor();
+    example_lerp_Scalar();
+    example_lerp_Tensor();
+    example_addcmul();
+    example_addcdiv();
     example_add_Tensor();
     example_add_Scalar();
     example_sub_Tensor();

@@ -735,3 +735,180 @@ pub extern "system" fn Java_org_rushlight_internal_Native_logical_1not_1out<'l>(
         ops::logical_not_out(&self_, &out)
     })
 }
+
+/// `isnan(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isnan<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::isnan(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `isinf(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isinf<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::isinf(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `isfinite(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isfinite<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::isfinite(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `isposinf(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isposinf<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::isposinf(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isposinf_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::isposinf_out(&self_, &out)
+    })
+}
+
+/// `isneginf(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isneginf<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::isneginf(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_isneginf_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::isneginf_out(&self_, &out)
+    })
+}
+
+/// `signbit(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_signbit<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::signbit(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_signbit_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::signbit_out(&self_, &out)
+    })
+}
+
+/// `logical_xor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logical_1xor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::logical_xor(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `logical_xor_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logical_1xor_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        ops::logical_xor_(&self_, &other)
+    })
+}
+
+/// `logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logical_1xor_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::logical_xor_out(&self_, &other, &out)
+    })
+}

@@ -1127,3 +1127,425 @@ pub extern "system" fn Java_org_rushlight_internal_Native_sigmoid_1backward_1gra
         ops::sigmoid_backward_grad_input(&grad_output, &output, &grad_input)
     })
 }
+
+/// `sinc(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sinc<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::sinc(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `sinc_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sinc_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::sinc_(&self_)
+    })
+}
+
+/// `sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sinc_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::sinc_out(&self_, &out)
+    })
+}
+
+/// `deg2rad(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_deg2rad<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::deg2rad(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `deg2rad_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_deg2rad_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::deg2rad_(&self_)
+    })
+}
+
+/// `deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_deg2rad_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::deg2rad_out(&self_, &out)
+    })
+}
+
+/// `rad2deg(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_rad2deg<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::rad2deg(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `rad2deg_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_rad2deg_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::rad2deg_(&self_)
+    })
+}
+
+/// `rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_rad2deg_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::rad2deg_out(&self_, &out)
+    })
+}
+
+/// `atan2(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_atan2<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::atan2(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_atan2_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        ops::atan2_(&self_, &other)
+    })
+}
+
+/// `atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_atan2_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::atan2_out(&self_, &other, &out)
+    })
+}
+
+/// `hypot(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_hypot<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::hypot(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_hypot_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        ops::hypot_(&self_, &other)
+    })
+}
+
+/// `hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_hypot_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::hypot_out(&self_, &other, &out)
+    })
+}
+
+/// `logaddexp(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::logaddexp(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::logaddexp_out(&self_, &other, &out)
+    })
+}
+
+/// `logaddexp2(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp2<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::logaddexp2(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logaddexp2_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::logaddexp2_out(&self_, &other, &out)
+    })
+}
+
+/// `xlogy.Tensor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Tensor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::xlogy_tensor(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `xlogy_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Tensor_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        ops::xlogy_tensor_(&self_, &other)
+    })
+}
+
+/// `xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutTensor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::xlogy_outtensor(&self_, &other, &out)
+    })
+}
+
+/// `xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Scalar_1Self<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_tag: jint,
+    self_bits: jlong,
+    self_imag: jdouble,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let other = other.get("other")?;
+        let result = ops::xlogy_scalar_self(support::scalar(self_tag, self_bits, self_imag)?, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `xlogy.OutScalar_Self(Scalar self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutScalar_1Self<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_tag: jint,
+    self_bits: jlong,
+    self_imag: jdouble,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::xlogy_outscalar_self(support::scalar(self_tag, self_bits, self_imag)?, &other, &out)
+    })
+}
+
+/// `xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Scalar_1Other<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other_tag: jint,
+    other_bits: jlong,
+    other_imag: jdouble,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::xlogy_scalar_other(&self_, support::scalar(other_tag, other_bits, other_imag)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1Scalar_1Other_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other_tag: jint,
+    other_bits: jlong,
+    other_imag: jdouble,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::xlogy_scalar_other_(&self_, support::scalar(other_tag, other_bits, other_imag)?)
+    })
+}
+
+/// `xlogy.OutScalar_Other(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutScalar_1Other<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other_tag: jint,
+    other_bits: jlong,
+    other_imag: jdouble,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::xlogy_outscalar_other(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
+    })
+}

@@ -6,6 +6,8 @@
 
 #[cfg(feature = "op-activation")]
 pub mod activation;
+#[cfg(feature = "op-bitwise")]
+pub mod bitwise;
 #[cfg(feature = "op-comparison")]
 pub mod comparison;
 #[cfg(feature = "op-copy")]
@@ -22,6 +24,8 @@ pub mod linalg;
 pub mod loss;
 #[cfg(feature = "op-nn")]
 pub mod nn;
+#[cfg(feature = "op-numeric")]
+pub mod numeric;
 #[cfg(feature = "op-optim")]
 pub mod optim;
 #[cfg(feature = "op-pointwise")]

@@ -6,11 +6,15 @@
 mod activation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-numeric")]
+mod numeric;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+#[cfg(feature = "op-numeric")]
+pub use numeric::*;
 
 use super::Expr;
 use crate::dense::Geometry;

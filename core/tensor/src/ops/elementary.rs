@@ -18,7 +18,17 @@ macro_rules! unary {
 unary! {
     exp exp2 expm1 log log2 log10 log1p sqrt rsqrt
     sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
-    sigmoid erf erfc
+    sigmoid erf erfc sinc
+}
+
+/// out = self pi/180
+pub fn deg2rad(out: &Dense, self_: &Dense) -> Result<()> {
+    over(out.dtype, [out, self_], |walk| elementary::scale(walk, std::f64::consts::PI / 180.0))
+}
+
+/// out = self 180/pi
+pub fn rad2deg(out: &Dense, self_: &Dense) -> Result<()> {
+    over(out.dtype, [out, self_], |walk| elementary::scale(walk, 180.0 / std::f64::consts::PI))
 }
 
 /// out = grad conj(1 - output^2)

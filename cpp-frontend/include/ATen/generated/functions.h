@@ -526,6 +526,241 @@ inline Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   return rlt::adopt(out0);
 }
 
+// bitwise: Bits of integers and bools.
+/// Turns each bit.
+/// `out_i = ~self_i`
+inline Tensor bitwise_not(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_not(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Turns each bit.
+/// `out_i = ~self_i`
+inline Tensor& bitwise_not_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_not_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Turns each bit.
+/// `out_i = ~self_i`
+inline Tensor& bitwise_not_out(Tensor& out, const Tensor& self) {
+  return bitwise_not_outf(self, out);
+}
+/// Keeps the bits that both have.
+/// `out_i = self_i & other_i`
+inline Tensor bitwise_and(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_and_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that both have.
+/// `out_i = self_i & other_i`
+inline Tensor& bitwise_and_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_and_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Keeps the bits that both have.
+/// `out_i = self_i & other_i`
+inline Tensor& bitwise_and_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return bitwise_and_outf(self, other, out);
+}
+/// Keeps the bits that it and a number have.
+/// `out_i = self_i & other`
+inline Tensor bitwise_and(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_and_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that it and a number have.
+/// `out_i = self_i & other`
+inline Tensor& bitwise_and_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_and_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Keeps the bits that it and a number have.
+/// `out_i = self_i & other`
+inline Tensor& bitwise_and_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return bitwise_and_outf(self, other, out);
+}
+/// Keeps the bits that a number and each element have.
+/// `out_i = self & other_i`
+inline Tensor bitwise_and(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_and_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that either has.
+/// `out_i = self_i | other_i`
+inline Tensor bitwise_or(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_or_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that either has.
+/// `out_i = self_i | other_i`
+inline Tensor& bitwise_or_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_or_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Keeps the bits that either has.
+/// `out_i = self_i | other_i`
+inline Tensor& bitwise_or_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return bitwise_or_outf(self, other, out);
+}
+/// Keeps the bits that it or a number has.
+/// `out_i = self_i | other`
+inline Tensor bitwise_or(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_or_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that it or a number has.
+/// `out_i = self_i | other`
+inline Tensor& bitwise_or_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_or_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Keeps the bits that it or a number has.
+/// `out_i = self_i | other`
+inline Tensor& bitwise_or_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return bitwise_or_outf(self, other, out);
+}
+/// Keeps the bits that a number or each element has.
+/// `out_i = self | other_i`
+inline Tensor bitwise_or(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_or_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that one of both has.
+/// `out_i = self_i ^ other_i`
+inline Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_xor_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that one of both has.
+/// `out_i = self_i ^ other_i`
+inline Tensor& bitwise_xor_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_xor_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Keeps the bits that one of both has.
+/// `out_i = self_i ^ other_i`
+inline Tensor& bitwise_xor_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return bitwise_xor_outf(self, other, out);
+}
+/// Keeps the bits that one of it and a number has.
+/// `out_i = self_i ^ other`
+inline Tensor bitwise_xor(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_xor_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that one of it and a number has.
+/// `out_i = self_i ^ other`
+inline Tensor& bitwise_xor_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_xor_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Keeps the bits that one of it and a number has.
+/// `out_i = self_i ^ other`
+inline Tensor& bitwise_xor_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return bitwise_xor_outf(self, other, out);
+}
+/// Keeps the bits that one of a number and each element has.
+/// `out_i = self ^ other_i`
+inline Tensor bitwise_xor(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_xor_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits up.
+/// `out_i = self_i * 2^(other_i)`
+inline Tensor bitwise_left_shift(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits up.
+/// `out_i = self_i * 2^(other_i)`
+inline Tensor& bitwise_left_shift_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Moves bits up.
+/// `out_i = self_i * 2^(other_i)`
+inline Tensor& bitwise_left_shift_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return bitwise_left_shift_outf(self, other, out);
+}
+/// Moves bits up, all by one number.
+/// `out_i = self_i * 2^(other)`
+inline Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits up, all by one number.
+/// `out_i = self_i * 2^(other)`
+inline Tensor& bitwise_left_shift_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Moves bits up, all by one number.
+/// `out_i = self_i * 2^(other)`
+inline Tensor& bitwise_left_shift_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return bitwise_left_shift_outf(self, other, out);
+}
+/// Moves bits up, those of one number.
+/// `out_i = self * 2^(other_i)`
+inline Tensor bitwise_left_shift(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_left_shift_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits down, rounding down.
+/// `out_i = floor(self_i / 2^(other_i))`
+inline Tensor bitwise_right_shift(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits down, rounding down.
+/// `out_i = floor(self_i / 2^(other_i))`
+inline Tensor& bitwise_right_shift_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Moves bits down, rounding down.
+/// `out_i = floor(self_i / 2^(other_i))`
+inline Tensor& bitwise_right_shift_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return bitwise_right_shift_outf(self, other, out);
+}
+/// Moves bits down, rounding down, all by one number.
+/// `out_i = floor(self_i / 2^(other))`
+inline Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits down, rounding down, all by one number.
+/// `out_i = floor(self_i / 2^(other))`
+inline Tensor& bitwise_right_shift_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Moves bits down, rounding down, all by one number.
+/// `out_i = floor(self_i / 2^(other))`
+inline Tensor& bitwise_right_shift_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return bitwise_right_shift_outf(self, other, out);
+}
+/// Moves bits down, rounding down, those of one number.
+/// `out_i = floor(self / 2^(other_i))`
+inline Tensor bitwise_right_shift(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_right_shift_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+
 // comparison: Comparisons and logic: the results are bool.
 /// Tests which elements are equal to those of another tensor.
 /// `out_i = self_i == other_i`
@@ -796,6 +1031,99 @@ inline Tensor& logical_not_outf(const Tensor& self, Tensor& out) {
 /// `out_i = not self_i`
 inline Tensor& logical_not_out(Tensor& out, const Tensor& self) {
   return logical_not_outf(self, out);
+}
+/// Tests which elements are not a number.
+/// `out_i = self_i is NaN`
+inline Tensor isnan(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isnan(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are infinite.
+/// `out_i = |self_i| is infinite`
+inline Tensor isinf(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isinf(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are finite numbers.
+/// `out_i = |self_i| is a finite number`
+inline Tensor isfinite(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isfinite(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are plus infinity.
+/// `out_i = self_i is +infinity`
+inline Tensor isposinf(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isposinf(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are plus infinity.
+/// `out_i = self_i is +infinity`
+inline Tensor& isposinf_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_isposinf_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Tests which elements are plus infinity.
+/// `out_i = self_i is +infinity`
+inline Tensor& isposinf_out(Tensor& out, const Tensor& self) {
+  return isposinf_outf(self, out);
+}
+/// Tests which elements are minus infinity.
+/// `out_i = self_i is -infinity`
+inline Tensor isneginf(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isneginf(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are minus infinity.
+/// `out_i = self_i is -infinity`
+inline Tensor& isneginf_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_isneginf_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Tests which elements are minus infinity.
+/// `out_i = self_i is -infinity`
+inline Tensor& isneginf_out(Tensor& out, const Tensor& self) {
+  return isneginf_outf(self, out);
+}
+/// Tests which elements have the sign minus, zeros too.
+/// `out_i = self_i is below zero, or -0`
+inline Tensor signbit(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_signbit(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements have the sign minus, zeros too.
+/// `out_i = self_i is below zero, or -0`
+inline Tensor& signbit_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_signbit_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Tests which elements have the sign minus, zeros too.
+/// `out_i = self_i is below zero, or -0`
+inline Tensor& signbit_out(Tensor& out, const Tensor& self) {
+  return signbit_outf(self, out);
+}
+/// Tests which elements are true in one tensor and not in the other.
+/// `out_i = self_i xor other_i, as truths`
+inline Tensor logical_xor(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logical_xor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are true in one tensor and not in the other.
+/// `out_i = self_i xor other_i, as truths`
+inline Tensor& logical_xor_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_logical_xor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Tests which elements are true in one tensor and not in the other.
+/// `out_i = self_i xor other_i, as truths`
+inline Tensor& logical_xor_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return logical_xor_outf(self, other, out);
 }
 
 // copy: Copies, and conversion of dtype and device.
@@ -1650,6 +1978,216 @@ inline Tensor& sigmoid_backward_outf(const Tensor& grad_output, const Tensor& ou
 inline Tensor& sigmoid_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& output) {
   return sigmoid_backward_outf(grad_output, output, grad_input);
 }
+/// Takes the sine of pi times each element, over that.
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+inline Tensor sinc(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sinc(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the sine of pi times each element, over that.
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+inline Tensor& sinc_(Tensor& self) {
+  rlt::check(rlt_tensor_sinc_(rlt::handle(self)));
+  return self;
+}
+/// Takes the sine of pi times each element, over that.
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+inline Tensor& sinc_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sinc_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the sine of pi times each element, over that.
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+inline Tensor& sinc_out(Tensor& out, const Tensor& self) {
+  return sinc_outf(self, out);
+}
+/// Turns degrees into radians.
+/// `out_i = self_i * pi / 180`
+inline Tensor deg2rad(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_deg2rad(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Turns degrees into radians.
+/// `out_i = self_i * pi / 180`
+inline Tensor& deg2rad_(Tensor& self) {
+  rlt::check(rlt_tensor_deg2rad_(rlt::handle(self)));
+  return self;
+}
+/// Turns degrees into radians.
+/// `out_i = self_i * pi / 180`
+inline Tensor& deg2rad_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_deg2rad_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Turns degrees into radians.
+/// `out_i = self_i * pi / 180`
+inline Tensor& deg2rad_out(Tensor& out, const Tensor& self) {
+  return deg2rad_outf(self, out);
+}
+/// Turns radians into degrees.
+/// `out_i = self_i * 180 / pi`
+inline Tensor rad2deg(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rad2deg(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Turns radians into degrees.
+/// `out_i = self_i * 180 / pi`
+inline Tensor& rad2deg_(Tensor& self) {
+  rlt::check(rlt_tensor_rad2deg_(rlt::handle(self)));
+  return self;
+}
+/// Turns radians into degrees.
+/// `out_i = self_i * 180 / pi`
+inline Tensor& rad2deg_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_rad2deg_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Turns radians into degrees.
+/// `out_i = self_i * 180 / pi`
+inline Tensor& rad2deg_out(Tensor& out, const Tensor& self) {
+  return rad2deg_outf(self, out);
+}
+/// Takes the angle of the points (other, self).
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+inline Tensor atan2(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atan2(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the angle of the points (other, self).
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+inline Tensor& atan2_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_atan2_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the angle of the points (other, self).
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+inline Tensor& atan2_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return atan2_outf(self, other, out);
+}
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+inline Tensor hypot(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hypot(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+inline Tensor& hypot_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_hypot_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+inline Tensor& hypot_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return hypot_outf(self, other, out);
+}
+/// Takes the logarithm of the sum of exponentials, without overflow on the way.
+/// `out_i = ln(e^(self_i) + e^(other_i))`
+inline Tensor logaddexp(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logaddexp(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logarithm of the sum of exponentials, without overflow on the way.
+/// `out_i = ln(e^(self_i) + e^(other_i))`
+inline Tensor& logaddexp_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_logaddexp_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the logarithm of the sum of exponentials, without overflow on the way.
+/// `out_i = ln(e^(self_i) + e^(other_i))`
+inline Tensor& logaddexp_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return logaddexp_outf(self, other, out);
+}
+/// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+/// `out_i = log_2(2^(self_i) + 2^(other_i))`
+inline Tensor logaddexp2(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logaddexp2(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+/// `out_i = log_2(2^(self_i) + 2^(other_i))`
+inline Tensor& logaddexp2_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_logaddexp2_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+/// `out_i = log_2(2^(self_i) + 2^(other_i))`
+inline Tensor& logaddexp2_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return logaddexp2_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+inline Tensor xlogy(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_xlogy_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+inline Tensor& xlogy_(Tensor& self, const Tensor& other) {
+  rlt::check(rlt_tensor_xlogy_Tensor_(rlt::handle(self), rlt::handle(other)));
+  return self;
+}
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+inline Tensor& xlogy_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_xlogy_OutTensor(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+inline Tensor& xlogy_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return xlogy_outf(self, other, out);
+}
+/// Multiplies a number by the logarithm of each element.
+/// `out_i = self * ln(other_i), 0 for self = 0`
+inline Tensor xlogy(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_xlogy_Scalar_Self(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies a number by the logarithm of each element.
+/// `out_i = self * ln(other_i), 0 for self = 0`
+inline Tensor& xlogy_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_xlogy_OutScalar_Self(rlt::scalar(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Multiplies a number by the logarithm of each element.
+/// `out_i = self * ln(other_i), 0 for self = 0`
+inline Tensor& xlogy_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return xlogy_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+inline Tensor xlogy(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_xlogy_Scalar_Other(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+inline Tensor& xlogy_(Tensor& self, const Scalar& other) {
+  rlt::check(rlt_tensor_xlogy_Scalar_Other_(rlt::handle(self), rlt::scalar(other)));
+  return self;
+}
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+inline Tensor& xlogy_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_xlogy_OutScalar_Other(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+inline Tensor& xlogy_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return xlogy_outf(self, other, out);
+}
 
 // indexing: Picking, placing and joining elements by index.
 /// Takes the slices of a dimension that an index lists.
@@ -2063,6 +2601,568 @@ inline Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& m
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_native_dropout_backward(rlt::handle(grad_output), rlt::handle(mask), scale, &out0));
   return rlt::adopt(out0);
+}
+
+// numeric: Rounding, signs, remainders, extrema and combinations of each element.
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor abs(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_abs(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor& abs_(Tensor& self) {
+  rlt::check(rlt_tensor_abs_(rlt::handle(self)));
+  return self;
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor& abs_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_abs_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+inline Tensor& abs_out(Tensor& out, const Tensor& self) {
+  return abs_outf(self, out);
+}
+/// Takes the sign of each element.
+/// `out_i = -1, 0 or 1`
+inline Tensor sign(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sign(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the sign of each element.
+/// `out_i = -1, 0 or 1`
+inline Tensor& sign_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sign_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the sign of each element.
+/// `out_i = -1, 0 or 1`
+inline Tensor& sign_out(Tensor& out, const Tensor& self) {
+  return sign_outf(self, out);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+inline Tensor sgn(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sgn(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+inline Tensor& sgn_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_sgn_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+inline Tensor& sgn_out(Tensor& out, const Tensor& self) {
+  return sgn_outf(self, out);
+}
+/// Rounds each element up; integers stay.
+/// `out_i = the least whole number not below self_i`
+inline Tensor ceil(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ceil(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element up; integers stay.
+/// `out_i = the least whole number not below self_i`
+inline Tensor& ceil_(Tensor& self) {
+  rlt::check(rlt_tensor_ceil_(rlt::handle(self)));
+  return self;
+}
+/// Rounds each element up; integers stay.
+/// `out_i = the least whole number not below self_i`
+inline Tensor& ceil_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_ceil_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Rounds each element up; integers stay.
+/// `out_i = the least whole number not below self_i`
+inline Tensor& ceil_out(Tensor& out, const Tensor& self) {
+  return ceil_outf(self, out);
+}
+/// Rounds each element down; integers stay.
+/// `out_i = the greatest whole number not above self_i`
+inline Tensor floor(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_floor(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element down; integers stay.
+/// `out_i = the greatest whole number not above self_i`
+inline Tensor& floor_(Tensor& self) {
+  rlt::check(rlt_tensor_floor_(rlt::handle(self)));
+  return self;
+}
+/// Rounds each element down; integers stay.
+/// `out_i = the greatest whole number not above self_i`
+inline Tensor& floor_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_floor_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Rounds each element down; integers stay.
+/// `out_i = the greatest whole number not above self_i`
+inline Tensor& floor_out(Tensor& out, const Tensor& self) {
+  return floor_outf(self, out);
+}
+/// Rounds each element towards zero; integers stay.
+/// `out_i = the whole part of self_i`
+inline Tensor trunc(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trunc(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element towards zero; integers stay.
+/// `out_i = the whole part of self_i`
+inline Tensor& trunc_(Tensor& self) {
+  rlt::check(rlt_tensor_trunc_(rlt::handle(self)));
+  return self;
+}
+/// Rounds each element towards zero; integers stay.
+/// `out_i = the whole part of self_i`
+inline Tensor& trunc_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_trunc_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Rounds each element towards zero; integers stay.
+/// `out_i = the whole part of self_i`
+inline Tensor& trunc_out(Tensor& out, const Tensor& self) {
+  return trunc_outf(self, out);
+}
+/// Rounds each element to the nearest whole number, to the even one of two; integers stay.
+/// `out_i = the nearest whole number`
+inline Tensor round(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_round(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element to the nearest whole number, to the even one of two; integers stay.
+/// `out_i = the nearest whole number`
+inline Tensor& round_(Tensor& self) {
+  rlt::check(rlt_tensor_round_(rlt::handle(self)));
+  return self;
+}
+/// Rounds each element to the nearest whole number, to the even one of two; integers stay.
+/// `out_i = the nearest whole number`
+inline Tensor& round_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_round_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Rounds each element to the nearest whole number, to the even one of two; integers stay.
+/// `out_i = the nearest whole number`
+inline Tensor& round_out(Tensor& out, const Tensor& self) {
+  return round_outf(self, out);
+}
+/// Rounds each element to digits after the point, or before it.
+/// `out_i = round(self_i * 10^decimals) / 10^decimals`
+inline Tensor round(const Tensor& self, int64_t decimals) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_round_decimals(rlt::handle(self), decimals, &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element to digits after the point, or before it.
+/// `out_i = round(self_i * 10^decimals) / 10^decimals`
+inline Tensor& round_(Tensor& self, int64_t decimals) {
+  rlt::check(rlt_tensor_round_decimals_(rlt::handle(self), decimals));
+  return self;
+}
+/// Rounds each element to digits after the point, or before it.
+/// `out_i = round(self_i * 10^decimals) / 10^decimals`
+inline Tensor& round_outf(const Tensor& self, int64_t decimals, Tensor& out) {
+  rlt::check(rlt_tensor_round_decimals_out(rlt::handle(self), decimals, rlt::handle(out)));
+  return out;
+}
+/// Rounds each element to digits after the point, or before it.
+/// `out_i = round(self_i * 10^decimals) / 10^decimals`
+inline Tensor& round_out(Tensor& out, const Tensor& self, int64_t decimals) {
+  return round_outf(self, decimals, out);
+}
+/// Takes what follows the point.
+/// `out_i = self_i - trunc(self_i)`
+inline Tensor frac(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_frac(rlt::handle(self), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes what follows the point.
+/// `out_i = self_i - trunc(self_i)`
+inline Tensor& frac_(Tensor& self) {
+  rlt::check(rlt_tensor_frac_(rlt::handle(self)));
+  return self;
+}
+/// Takes what follows the point.
+/// `out_i = self_i - trunc(self_i)`
+inline Tensor& frac_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_frac_out(rlt::handle(self), rlt::handle(out)));
+  return out;
+}
+/// Takes what follows the point.
+/// `out_i = self_i - trunc(self_i)`
+inline Tensor& frac_out(Tensor& out, const Tensor& self) {
+  return frac_outf(self, out);
+}
+/// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+/// `out_i = nan, posinf or neginf, or else self_i`
+inline Tensor nan_to_num(const Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nan_to_num(rlt::handle(self), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf), &out0));
+  return rlt::adopt(out0);
+}
+/// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+/// `out_i = nan, posinf or neginf, or else self_i`
+inline Tensor& nan_to_num_(Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) {
+  rlt::check(rlt_tensor_nan_to_num_(rlt::handle(self), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf)));
+  return self;
+}
+/// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+/// `out_i = nan, posinf or neginf, or else self_i`
+inline Tensor& nan_to_num_outf(const Tensor& self, std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf, Tensor& out) {
+  rlt::check(rlt_tensor_nan_to_num_out(rlt::handle(self), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf), rlt::handle(out)));
+  return out;
+}
+/// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+/// `out_i = nan, posinf or neginf, or else self_i`
+inline Tensor& nan_to_num_out(Tensor& out, const Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) {
+  return nan_to_num_outf(self, nan, posinf, neginf, out);
+}
+/// Gives each element the sign of another; integers give floating point.
+/// `out_i = |self_i| with the sign of other_i`
+inline Tensor copysign(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_copysign_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Gives each element the sign of another; integers give floating point.
+/// `out_i = |self_i| with the sign of other_i`
+inline Tensor& copysign_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_copysign_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Gives each element the sign of another; integers give floating point.
+/// `out_i = |self_i| with the sign of other_i`
+inline Tensor& copysign_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return copysign_outf(self, other, out);
+}
+/// Gives each element the sign of a number; integers give floating point.
+/// `out_i = |self_i| with the sign of other`
+inline Tensor copysign(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_copysign_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Gives each element the sign of a number; integers give floating point.
+/// `out_i = |self_i| with the sign of other`
+inline Tensor& copysign_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_copysign_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Gives each element the sign of a number; integers give floating point.
+/// `out_i = |self_i| with the sign of other`
+inline Tensor& copysign_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return copysign_outf(self, other, out);
+}
+/// Takes the remainder of the division, with the sign of the first.
+/// `out_i = self_i - other_i * trunc(self_i / other_i)`
+inline Tensor fmod(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmod_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division, with the sign of the first.
+/// `out_i = self_i - other_i * trunc(self_i / other_i)`
+inline Tensor& fmod_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_fmod_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the remainder of the division, with the sign of the first.
+/// `out_i = self_i - other_i * trunc(self_i / other_i)`
+inline Tensor& fmod_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return fmod_outf(self, other, out);
+}
+/// Takes the remainder of the division by a number, with the sign of the element.
+/// `out_i = self_i - other * trunc(self_i / other)`
+inline Tensor fmod(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmod_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division by a number, with the sign of the element.
+/// `out_i = self_i - other * trunc(self_i / other)`
+inline Tensor& fmod_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_fmod_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the remainder of the division by a number, with the sign of the element.
+/// `out_i = self_i - other * trunc(self_i / other)`
+inline Tensor& fmod_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return fmod_outf(self, other, out);
+}
+/// Takes the remainder of the division, with the sign of the second.
+/// `out_i = self_i - other_i * floor(self_i / other_i)`
+inline Tensor remainder(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_remainder_Tensor(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division, with the sign of the second.
+/// `out_i = self_i - other_i * floor(self_i / other_i)`
+inline Tensor& remainder_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_remainder_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the remainder of the division, with the sign of the second.
+/// `out_i = self_i - other_i * floor(self_i / other_i)`
+inline Tensor& remainder_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return remainder_outf(self, other, out);
+}
+/// Takes the remainder of the division by a number, with its sign.
+/// `out_i = self_i - other * floor(self_i / other)`
+inline Tensor remainder(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_remainder_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division by a number, with its sign.
+/// `out_i = self_i - other * floor(self_i / other)`
+inline Tensor& remainder_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_remainder_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the remainder of the division by a number, with its sign.
+/// `out_i = self_i - other * floor(self_i / other)`
+inline Tensor& remainder_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return remainder_outf(self, other, out);
+}
+/// Takes the remainder of the division of a number, with the sign of the element.
+/// `out_i = self - other_i * floor(self / other_i)`
+inline Tensor remainder(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_remainder_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Divides and rounds down.
+/// `out_i = floor(self_i / other_i)`
+inline Tensor floor_divide(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_floor_divide(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Divides and rounds down.
+/// `out_i = floor(self_i / other_i)`
+inline Tensor& floor_divide_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_floor_divide_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Divides and rounds down.
+/// `out_i = floor(self_i / other_i)`
+inline Tensor& floor_divide_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return floor_divide_outf(self, other, out);
+}
+/// Divides by a number and rounds down.
+/// `out_i = floor(self_i / other)`
+inline Tensor floor_divide(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_floor_divide_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+inline Tensor minimum(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_minimum(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+inline Tensor& minimum_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_minimum_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+inline Tensor& minimum_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return minimum_outf(self, other, out);
+}
+/// Takes the larger of two elements; a number wins over NaN.
+/// `out_i = max(self_i, other_i)`
+inline Tensor fmax(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmax(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the larger of two elements; a number wins over NaN.
+/// `out_i = max(self_i, other_i)`
+inline Tensor& fmax_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_fmax_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the larger of two elements; a number wins over NaN.
+/// `out_i = max(self_i, other_i)`
+inline Tensor& fmax_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return fmax_outf(self, other, out);
+}
+/// Takes the smaller of two elements; a number wins over NaN.
+/// `out_i = min(self_i, other_i)`
+inline Tensor fmin(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmin(rlt::handle(self), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the smaller of two elements; a number wins over NaN.
+/// `out_i = min(self_i, other_i)`
+inline Tensor& fmin_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_fmin_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  return out;
+}
+/// Takes the smaller of two elements; a number wins over NaN.
+/// `out_i = min(self_i, other_i)`
+inline Tensor& fmin_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return fmin_outf(self, other, out);
+}
+/// Steps from 0 to 1 at 0, where it takes a given value.
+/// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
+inline Tensor heaviside(const Tensor& self, const Tensor& values) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_heaviside(rlt::handle(self), rlt::handle(values), &out0));
+  return rlt::adopt(out0);
+}
+/// Steps from 0 to 1 at 0, where it takes a given value.
+/// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
+inline Tensor& heaviside_outf(const Tensor& self, const Tensor& values, Tensor& out) {
+  rlt::check(rlt_tensor_heaviside_out(rlt::handle(self), rlt::handle(values), rlt::handle(out)));
+  return out;
+}
+/// Steps from 0 to 1 at 0, where it takes a given value.
+/// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
+inline Tensor& heaviside_out(Tensor& out, const Tensor& self, const Tensor& values) {
+  return heaviside_outf(self, values, out);
+}
+/// Raises each element to at least another.
+/// `out_i = max(self_i, min_i)`
+inline Tensor clamp_min(const Tensor& self, const Tensor& min) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_clamp_min_Tensor(rlt::handle(self), rlt::handle(min), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises each element to at least another.
+/// `out_i = max(self_i, min_i)`
+inline Tensor& clamp_min_(Tensor& self, const Tensor& min) {
+  rlt::check(rlt_tensor_clamp_min_Tensor_(rlt::handle(self), rlt::handle(min)));
+  return self;
+}
+/// Raises each element to at least another.
+/// `out_i = max(self_i, min_i)`
+inline Tensor& clamp_min_outf(const Tensor& self, const Tensor& min, Tensor& out) {
+  rlt::check(rlt_tensor_clamp_min_Tensor_out(rlt::handle(self), rlt::handle(min), rlt::handle(out)));
+  return out;
+}
+/// Raises each element to at least another.
+/// `out_i = max(self_i, min_i)`
+inline Tensor& clamp_min_out(Tensor& out, const Tensor& self, const Tensor& min) {
+  return clamp_min_outf(self, min, out);
+}
+/// Lowers each element to at most another.
+/// `out_i = min(self_i, max_i)`
+inline Tensor clamp_max(const Tensor& self, const Tensor& max) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_clamp_max_Tensor(rlt::handle(self), rlt::handle(max), &out0));
+  return rlt::adopt(out0);
+}
+/// Lowers each element to at most another.
+/// `out_i = min(self_i, max_i)`
+inline Tensor& clamp_max_(Tensor& self, const Tensor& max) {
+  rlt::check(rlt_tensor_clamp_max_Tensor_(rlt::handle(self), rlt::handle(max)));
+  return self;
+}
+/// Lowers each element to at most another.
+/// `out_i = min(self_i, max_i)`
+inline Tensor& clamp_max_outf(const Tensor& self, const Tensor& max, Tensor& out) {
+  rlt::check(rlt_tensor_clamp_max_Tensor_out(rlt::handle(self), rlt::handle(max), rlt::handle(out)));
+  return out;
+}
+/// Lowers each element to at most another.
+/// `out_i = min(self_i, max_i)`
+inline Tensor& clamp_max_out(Tensor& out, const Tensor& self, const Tensor& max) {
+  return clamp_max_outf(self, max, out);
+}
+/// Interpolates between two elements.
+/// `out_i = self_i + weight * (end_i - self_i)`
+inline Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lerp_Scalar(rlt::handle(self), rlt::handle(end), rlt::scalar(weight), &out0));
+  return rlt::adopt(out0);
+}
+/// Interpolates between two elements.
+/// `out_i = self_i + weight * (end_i - self_i)`
+inline Tensor& lerp_outf(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor& out) {
+  rlt::check(rlt_tensor_lerp_Scalar_out(rlt::handle(self), rlt::handle(end), rlt::scalar(weight), rlt::handle(out)));
+  return out;
+}
+/// Interpolates between two elements.
+/// `out_i = self_i + weight * (end_i - self_i)`
+inline Tensor& lerp_out(Tensor& out, const Tensor& self, const Tensor& end, const Scalar& weight) {
+  return lerp_outf(self, end, weight, out);
+}
+/// Interpolates between two elements, each by its own weight.
+/// `out_i = self_i + weight_i * (end_i - self_i)`
+inline Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lerp_Tensor(rlt::handle(self), rlt::handle(end), rlt::handle(weight), &out0));
+  return rlt::adopt(out0);
+}
+/// Interpolates between two elements, each by its own weight.
+/// `out_i = self_i + weight_i * (end_i - self_i)`
+inline Tensor& lerp_outf(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
+  rlt::check(rlt_tensor_lerp_Tensor_out(rlt::handle(self), rlt::handle(end), rlt::handle(weight), rlt::handle(out)));
+  return out;
+}
+/// Interpolates between two elements, each by its own weight.
+/// `out_i = self_i + weight_i * (end_i - self_i)`
+inline Tensor& lerp_out(Tensor& out, const Tensor& self, const Tensor& end, const Tensor& weight) {
+  return lerp_outf(self, end, weight, out);
+}
+/// Adds products.
+/// `out_i = self_i + value * tensor1_i * tensor2_i`
+inline Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addcmul(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
+  return rlt::adopt(out0);
+}
+/// Adds products.
+/// `out_i = self_i + value * tensor1_i * tensor2_i`
+inline Tensor& addcmul_outf(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value, Tensor& out) {
+  rlt::check(rlt_tensor_addcmul_out(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), rlt::handle(out)));
+  return out;
+}
+/// Adds products.
+/// `out_i = self_i + value * tensor1_i * tensor2_i`
+inline Tensor& addcmul_out(Tensor& out, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
+  return addcmul_outf(self, tensor1, tensor2, value, out);
+}
+/// Adds quotients.
+/// `out_i = self_i + value * tensor1_i / tensor2_i`
+inline Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addcdiv(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
+  return rlt::adopt(out0);
+}
+/// Adds quotients.
+/// `out_i = self_i + value * tensor1_i / tensor2_i`
+inline Tensor& addcdiv_outf(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value, Tensor& out) {
+  rlt::check(rlt_tensor_addcdiv_out(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), rlt::handle(out)));
+  return out;
+}
+/// Adds quotients.
+/// `out_i = self_i + value * tensor1_i / tensor2_i`
+inline Tensor& addcdiv_out(Tensor& out, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
+  return addcdiv_outf(self, tensor1, tensor2, value, out);
 }
 
 // optim: Whole optimizer steps over lists of parameters.

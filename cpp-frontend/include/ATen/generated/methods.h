@@ -24,6 +24,151 @@ Tensor prelu(const Tensor& weight) const {
   return rlt::adopt(out0);
 }
 
+// bitwise: Bits of integers and bools.
+/// Turns each bit.
+/// `out_i = ~self_i`
+Tensor bitwise_not() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_not(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Turns each bit.
+/// `out_i = ~self_i`
+Tensor& bitwise_not_() const {
+  rlt::check(rlt_tensor_bitwise_not_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Keeps the bits that both have.
+/// `out_i = self_i & other_i`
+Tensor bitwise_and(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_and_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that both have.
+/// `out_i = self_i & other_i`
+Tensor& bitwise_and_(const Tensor& other) const {
+  rlt::check(rlt_tensor_bitwise_and_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Keeps the bits that it and a number have.
+/// `out_i = self_i & other`
+Tensor bitwise_and(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_and_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that it and a number have.
+/// `out_i = self_i & other`
+Tensor& bitwise_and_(const Scalar& other) const {
+  rlt::check(rlt_tensor_bitwise_and_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Keeps the bits that either has.
+/// `out_i = self_i | other_i`
+Tensor bitwise_or(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_or_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that either has.
+/// `out_i = self_i | other_i`
+Tensor& bitwise_or_(const Tensor& other) const {
+  rlt::check(rlt_tensor_bitwise_or_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Keeps the bits that it or a number has.
+/// `out_i = self_i | other`
+Tensor bitwise_or(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_or_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that it or a number has.
+/// `out_i = self_i | other`
+Tensor& bitwise_or_(const Scalar& other) const {
+  rlt::check(rlt_tensor_bitwise_or_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Keeps the bits that one of both has.
+/// `out_i = self_i ^ other_i`
+Tensor bitwise_xor(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_xor_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that one of both has.
+/// `out_i = self_i ^ other_i`
+Tensor& bitwise_xor_(const Tensor& other) const {
+  rlt::check(rlt_tensor_bitwise_xor_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Keeps the bits that one of it and a number has.
+/// `out_i = self_i ^ other`
+Tensor bitwise_xor(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_xor_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Keeps the bits that one of it and a number has.
+/// `out_i = self_i ^ other`
+Tensor& bitwise_xor_(const Scalar& other) const {
+  rlt::check(rlt_tensor_bitwise_xor_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Moves bits up.
+/// `out_i = self_i * 2^(other_i)`
+Tensor bitwise_left_shift(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits up.
+/// `out_i = self_i * 2^(other_i)`
+Tensor& bitwise_left_shift_(const Tensor& other) const {
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Moves bits up, all by one number.
+/// `out_i = self_i * 2^(other)`
+Tensor bitwise_left_shift(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits up, all by one number.
+/// `out_i = self_i * 2^(other)`
+Tensor& bitwise_left_shift_(const Scalar& other) const {
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Moves bits down, rounding down.
+/// `out_i = floor(self_i / 2^(other_i))`
+Tensor bitwise_right_shift(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits down, rounding down.
+/// `out_i = floor(self_i / 2^(other_i))`
+Tensor& bitwise_right_shift_(const Tensor& other) const {
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Moves bits down, rounding down, all by one number.
+/// `out_i = floor(self_i / 2^(other))`
+Tensor bitwise_right_shift(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Moves bits down, rounding down, all by one number.
+/// `out_i = floor(self_i / 2^(other))`
+Tensor& bitwise_right_shift_(const Scalar& other) const {
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+
 // comparison: Comparisons and logic: the results are bool.
 /// Tests which elements are equal to those of another tensor.
 /// `out_i = self_i == other_i`
@@ -218,6 +363,61 @@ Tensor logical_not() const {
 /// `out_i = not self_i`
 Tensor& logical_not_() const {
   rlt::check(rlt_tensor_logical_not_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Tests which elements are not a number.
+/// `out_i = self_i is NaN`
+Tensor isnan() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isnan(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are infinite.
+/// `out_i = |self_i| is infinite`
+Tensor isinf() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isinf(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are finite numbers.
+/// `out_i = |self_i| is a finite number`
+Tensor isfinite() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isfinite(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are plus infinity.
+/// `out_i = self_i is +infinity`
+Tensor isposinf() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isposinf(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are minus infinity.
+/// `out_i = self_i is -infinity`
+Tensor isneginf() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isneginf(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements have the sign minus, zeros too.
+/// `out_i = self_i is below zero, or -0`
+Tensor signbit() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_signbit(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are true in one tensor and not in the other.
+/// `out_i = self_i xor other_i, as truths`
+Tensor logical_xor(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logical_xor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Tests which elements are true in one tensor and not in the other.
+/// `out_i = self_i xor other_i, as truths`
+Tensor& logical_xor_(const Tensor& other) const {
+  rlt::check(rlt_tensor_logical_xor_(rlt::handle(*this), rlt::handle(other)));
   return const_cast<Tensor&>(*this);
 }
 
@@ -604,6 +804,111 @@ Tensor& pow_(const Scalar& exponent) const {
   rlt::check(rlt_tensor_pow_Scalar_(rlt::handle(*this), rlt::scalar(exponent)));
   return const_cast<Tensor&>(*this);
 }
+/// Takes the sine of pi times each element, over that.
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+Tensor sinc() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sinc(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the sine of pi times each element, over that.
+/// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
+Tensor& sinc_() const {
+  rlt::check(rlt_tensor_sinc_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Turns degrees into radians.
+/// `out_i = self_i * pi / 180`
+Tensor deg2rad() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_deg2rad(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Turns degrees into radians.
+/// `out_i = self_i * pi / 180`
+Tensor& deg2rad_() const {
+  rlt::check(rlt_tensor_deg2rad_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Turns radians into degrees.
+/// `out_i = self_i * 180 / pi`
+Tensor rad2deg() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rad2deg(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Turns radians into degrees.
+/// `out_i = self_i * 180 / pi`
+Tensor& rad2deg_() const {
+  rlt::check(rlt_tensor_rad2deg_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the angle of the points (other, self).
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+Tensor atan2(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atan2(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the angle of the points (other, self).
+/// `out_i = the angle from the first axis to (other_i, self_i)`
+Tensor& atan2_(const Tensor& other) const {
+  rlt::check(rlt_tensor_atan2_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+Tensor hypot(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hypot(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the distance of the points (self, other) from 0, without overflow on the way.
+/// `out_i = sqrt(self_i^2 + other_i^2)`
+Tensor& hypot_(const Tensor& other) const {
+  rlt::check(rlt_tensor_hypot_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the logarithm of the sum of exponentials, without overflow on the way.
+/// `out_i = ln(e^(self_i) + e^(other_i))`
+Tensor logaddexp(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logaddexp(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+/// `out_i = log_2(2^(self_i) + 2^(other_i))`
+Tensor logaddexp2(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logaddexp2(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+Tensor xlogy(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_xlogy_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies each element by the logarithm of another; 0 where the first is.
+/// `out_i = self_i * ln(other_i), 0 where self_i = 0`
+Tensor& xlogy_(const Tensor& other) const {
+  rlt::check(rlt_tensor_xlogy_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+Tensor xlogy(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_xlogy_Scalar_Other(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Multiplies each element by the logarithm of a number; 0 where the first is.
+/// `out_i = self_i * ln(other), 0 where self_i = 0`
+Tensor& xlogy_(const Scalar& other) const {
+  rlt::check(rlt_tensor_xlogy_Scalar_Other_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
 
 // indexing: Picking, placing and joining elements by index.
 /// Takes the slices of a dimension that an index lists.
@@ -725,6 +1030,354 @@ Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) cons
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_softmax_int(rlt::handle(*this), dim, rlt::pointer(dtype), &out0));
   return rlt::adopt(out0);
+}
+
+// numeric: Rounding, signs, remainders, extrema and combinations of each element.
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+Tensor abs() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_abs(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the size of each element: of a complex number, a real one.
+/// `out_i = |self_i|`
+Tensor& abs_() const {
+  rlt::check(rlt_tensor_abs_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the sign of each element.
+/// `out_i = -1, 0 or 1`
+Tensor sign() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sign(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the sign of each element.
+/// `out_i = -1, 0 or 1`
+Tensor& sign_() const {
+  rlt::check(rlt_tensor_sign_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+Tensor sgn() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sgn(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the direction of each element: the sign, or the complex number of size 1.
+/// `out_i = self_i / |self_i|, 0 at 0`
+Tensor& sgn_() const {
+  rlt::check(rlt_tensor_sgn_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Rounds each element up; integers stay.
+/// `out_i = the least whole number not below self_i`
+Tensor ceil() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ceil(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element up; integers stay.
+/// `out_i = the least whole number not below self_i`
+Tensor& ceil_() const {
+  rlt::check(rlt_tensor_ceil_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Rounds each element down; integers stay.
+/// `out_i = the greatest whole number not above self_i`
+Tensor floor() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_floor(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element down; integers stay.
+/// `out_i = the greatest whole number not above self_i`
+Tensor& floor_() const {
+  rlt::check(rlt_tensor_floor_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Rounds each element towards zero; integers stay.
+/// `out_i = the whole part of self_i`
+Tensor trunc() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trunc(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element towards zero; integers stay.
+/// `out_i = the whole part of self_i`
+Tensor& trunc_() const {
+  rlt::check(rlt_tensor_trunc_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Rounds each element to the nearest whole number, to the even one of two; integers stay.
+/// `out_i = the nearest whole number`
+Tensor round() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_round(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element to the nearest whole number, to the even one of two; integers stay.
+/// `out_i = the nearest whole number`
+Tensor& round_() const {
+  rlt::check(rlt_tensor_round_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Rounds each element to digits after the point, or before it.
+/// `out_i = round(self_i * 10^decimals) / 10^decimals`
+Tensor round(int64_t decimals) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_round_decimals(rlt::handle(*this), decimals, &out0));
+  return rlt::adopt(out0);
+}
+/// Rounds each element to digits after the point, or before it.
+/// `out_i = round(self_i * 10^decimals) / 10^decimals`
+Tensor& round_(int64_t decimals) const {
+  rlt::check(rlt_tensor_round_decimals_(rlt::handle(*this), decimals));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes what follows the point.
+/// `out_i = self_i - trunc(self_i)`
+Tensor frac() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_frac(rlt::handle(*this), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes what follows the point.
+/// `out_i = self_i - trunc(self_i)`
+Tensor& frac_() const {
+  rlt::check(rlt_tensor_frac_(rlt::handle(*this)));
+  return const_cast<Tensor&>(*this);
+}
+/// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+/// `out_i = nan, posinf or neginf, or else self_i`
+Tensor nan_to_num(std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nan_to_num(rlt::handle(*this), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf), &out0));
+  return rlt::adopt(out0);
+}
+/// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+/// `out_i = nan, posinf or neginf, or else self_i`
+Tensor& nan_to_num_(std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) const {
+  rlt::check(rlt_tensor_nan_to_num_(rlt::handle(*this), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf)));
+  return const_cast<Tensor&>(*this);
+}
+/// Gives each element the sign of another; integers give floating point.
+/// `out_i = |self_i| with the sign of other_i`
+Tensor copysign(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_copysign_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Gives each element the sign of another; integers give floating point.
+/// `out_i = |self_i| with the sign of other_i`
+Tensor& copysign_(const Tensor& other) const {
+  rlt::check(rlt_tensor_copysign_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Gives each element the sign of a number; integers give floating point.
+/// `out_i = |self_i| with the sign of other`
+Tensor copysign(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_copysign_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Gives each element the sign of a number; integers give floating point.
+/// `out_i = |self_i| with the sign of other`
+Tensor& copysign_(const Scalar& other) const {
+  rlt::check(rlt_tensor_copysign_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the remainder of the division, with the sign of the first.
+/// `out_i = self_i - other_i * trunc(self_i / other_i)`
+Tensor fmod(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmod_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division, with the sign of the first.
+/// `out_i = self_i - other_i * trunc(self_i / other_i)`
+Tensor& fmod_(const Tensor& other) const {
+  rlt::check(rlt_tensor_fmod_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the remainder of the division by a number, with the sign of the element.
+/// `out_i = self_i - other * trunc(self_i / other)`
+Tensor fmod(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmod_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division by a number, with the sign of the element.
+/// `out_i = self_i - other * trunc(self_i / other)`
+Tensor& fmod_(const Scalar& other) const {
+  rlt::check(rlt_tensor_fmod_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the remainder of the division, with the sign of the second.
+/// `out_i = self_i - other_i * floor(self_i / other_i)`
+Tensor remainder(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_remainder_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division, with the sign of the second.
+/// `out_i = self_i - other_i * floor(self_i / other_i)`
+Tensor& remainder_(const Tensor& other) const {
+  rlt::check(rlt_tensor_remainder_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the remainder of the division by a number, with its sign.
+/// `out_i = self_i - other * floor(self_i / other)`
+Tensor remainder(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_remainder_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the remainder of the division by a number, with its sign.
+/// `out_i = self_i - other * floor(self_i / other)`
+Tensor& remainder_(const Scalar& other) const {
+  rlt::check(rlt_tensor_remainder_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides and rounds down.
+/// `out_i = floor(self_i / other_i)`
+Tensor floor_divide(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_floor_divide(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Divides and rounds down.
+/// `out_i = floor(self_i / other_i)`
+Tensor& floor_divide_(const Tensor& other) const {
+  rlt::check(rlt_tensor_floor_divide_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides by a number and rounds down.
+/// `out_i = floor(self_i / other)`
+Tensor floor_divide(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_floor_divide_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Divides by a number and rounds down.
+/// `out_i = floor(self_i / other)`
+Tensor& floor_divide_(const Scalar& other) const {
+  rlt::check(rlt_tensor_floor_divide_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+Tensor minimum(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_minimum(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the larger of two elements; a number wins over NaN.
+/// `out_i = max(self_i, other_i)`
+Tensor fmax(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmax(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Takes the smaller of two elements; a number wins over NaN.
+/// `out_i = min(self_i, other_i)`
+Tensor fmin(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fmin(rlt::handle(*this), rlt::handle(other), &out0));
+  return rlt::adopt(out0);
+}
+/// Steps from 0 to 1 at 0, where it takes a given value.
+/// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
+Tensor heaviside(const Tensor& values) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_heaviside(rlt::handle(*this), rlt::handle(values), &out0));
+  return rlt::adopt(out0);
+}
+/// Steps from 0 to 1 at 0, where it takes a given value.
+/// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
+Tensor& heaviside_(const Tensor& values) const {
+  rlt::check(rlt_tensor_heaviside_(rlt::handle(*this), rlt::handle(values)));
+  return const_cast<Tensor&>(*this);
+}
+/// Raises each element to at least another.
+/// `out_i = max(self_i, min_i)`
+Tensor clamp_min(const Tensor& min) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_clamp_min_Tensor(rlt::handle(*this), rlt::handle(min), &out0));
+  return rlt::adopt(out0);
+}
+/// Raises each element to at least another.
+/// `out_i = max(self_i, min_i)`
+Tensor& clamp_min_(const Tensor& min) const {
+  rlt::check(rlt_tensor_clamp_min_Tensor_(rlt::handle(*this), rlt::handle(min)));
+  return const_cast<Tensor&>(*this);
+}
+/// Lowers each element to at most another.
+/// `out_i = min(self_i, max_i)`
+Tensor clamp_max(const Tensor& max) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_clamp_max_Tensor(rlt::handle(*this), rlt::handle(max), &out0));
+  return rlt::adopt(out0);
+}
+/// Lowers each element to at most another.
+/// `out_i = min(self_i, max_i)`
+Tensor& clamp_max_(const Tensor& max) const {
+  rlt::check(rlt_tensor_clamp_max_Tensor_(rlt::handle(*this), rlt::handle(max)));
+  return const_cast<Tensor&>(*this);
+}
+/// Interpolates between two elements.
+/// `out_i = self_i + weight * (end_i - self_i)`
+Tensor lerp(const Tensor& end, const Scalar& weight) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lerp_Scalar(rlt::handle(*this), rlt::handle(end), rlt::scalar(weight), &out0));
+  return rlt::adopt(out0);
+}
+/// Interpolates between two elements.
+/// `out_i = self_i + weight * (end_i - self_i)`
+Tensor& lerp_(const Tensor& end, const Scalar& weight) const {
+  rlt::check(rlt_tensor_lerp_Scalar_(rlt::handle(*this), rlt::handle(end), rlt::scalar(weight)));
+  return const_cast<Tensor&>(*this);
+}
+/// Interpolates between two elements, each by its own weight.
+/// `out_i = self_i + weight_i * (end_i - self_i)`
+Tensor lerp(const Tensor& end, const Tensor& weight) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lerp_Tensor(rlt::handle(*this), rlt::handle(end), rlt::handle(weight), &out0));
+  return rlt::adopt(out0);
+}
+/// Interpolates between two elements, each by its own weight.
+/// `out_i = self_i + weight_i * (end_i - self_i)`
+Tensor& lerp_(const Tensor& end, const Tensor& weight) const {
+  rlt::check(rlt_tensor_lerp_Tensor_(rlt::handle(*this), rlt::handle(end), rlt::handle(weight)));
+  return const_cast<Tensor&>(*this);
+}
+/// Adds products.
+/// `out_i = self_i + value * tensor1_i * tensor2_i`
+Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addcmul(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
+  return rlt::adopt(out0);
+}
+/// Adds products.
+/// `out_i = self_i + value * tensor1_i * tensor2_i`
+Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
+  rlt::check(rlt_tensor_addcmul_(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value)));
+  return const_cast<Tensor&>(*this);
+}
+/// Adds quotients.
+/// `out_i = self_i + value * tensor1_i / tensor2_i`
+Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addcdiv(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
+  return rlt::adopt(out0);
+}
+/// Adds quotients.
+/// `out_i = self_i + value * tensor1_i / tensor2_i`
+Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
+  rlt::check(rlt_tensor_addcdiv_(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value)));
+  return const_cast<Tensor&>(*this);
 }
 
 // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.

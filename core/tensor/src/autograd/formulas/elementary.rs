@@ -48,3 +48,21 @@ pub fn pow_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, resul
     let real = if exponent.dtype().is_complex() { exponent.real() } else { exponent.clone() };
     grad * real.ge_scalar(0).where_scalarself(0, slope)
 }
+
+/// The gradient of sin(pi x)/(pi x): (cos(pi x) - sinc x)/x, and nothing at 0.
+pub fn sinc(grad: &Expr, self_: &Expr) -> Expr {
+    let slope = ((self_ * std::f64::consts::PI).cos() - self_.sinc()) / self_;
+    self_.eq_scalar(0).where_scalarself(0, grad * slope.conj())
+}
+
+/// The gradient of x ln y by x; nothing at x = 0 where the logarithm has no value.
+pub fn xlogy(grad: &Expr, self_: &Expr, other: &Expr) -> Expr {
+    let nowhere = self_.eq_scalar(0).logical_and(other.le_scalar(0));
+    nowhere.where_scalarself(0, grad.xlogy_tensor(other))
+}
+
+/// As `xlogy`, for a number.
+pub fn xlogy_of_number(grad: &Expr, self_: &Expr, other: Scalar) -> Expr {
+    let slope = grad.xlogy_scalar_other(other);
+    if other.to_f64() > 0.0 { slope } else { self_.eq_scalar(0).where_scalarself(0, slope) }
+}

@@ -6,6 +6,8 @@ use crate::dispatch::OpDef;
 
 #[cfg(feature = "op-activation")]
 mod activation;
+#[cfg(feature = "op-bitwise")]
+mod bitwise;
 mod comparison;
 mod copy;
 mod creation;
@@ -18,6 +20,8 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-numeric")]
+mod numeric;
 #[cfg(feature = "op-optim")]
 mod optim;
 mod pointwise;
@@ -28,6 +32,8 @@ mod view;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
+#[cfg(feature = "op-bitwise")]
+pub use bitwise::*;
 pub use comparison::*;
 pub use copy::*;
 pub use creation::*;
@@ -40,6 +46,8 @@ pub use linalg::*;
 pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-numeric")]
+pub use numeric::*;
 #[cfg(feature = "op-optim")]
 pub use optim::*;
 pub use pointwise::*;
@@ -52,6 +60,8 @@ pub use view::*;
 pub static FAMILIES: &[&[&OpDef]] = &[
     #[cfg(feature = "op-activation")]
     ACTIVATION,
+    #[cfg(feature = "op-bitwise")]
+    BITWISE,
     #[cfg(feature = "op-comparison")]
     COMPARISON,
     #[cfg(feature = "op-copy")]
@@ -68,6 +78,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     LOSS,
     #[cfg(feature = "op-nn")]
     NN,
+    #[cfg(feature = "op-numeric")]
+    NUMERIC,
     #[cfg(feature = "op-optim")]
     OPTIM,
     #[cfg(feature = "op-pointwise")]

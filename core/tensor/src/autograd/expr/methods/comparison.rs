@@ -80,4 +80,39 @@ impl Expr {
     pub fn logical_not(&self) -> Expr {
         Expr::of(|| ops::logical_not(self.tensor()?))
     }
+
+    /// `isnan`: Tests which elements are not a number.
+    pub fn isnan(&self) -> Expr {
+        Expr::of(|| ops::isnan(self.tensor()?))
+    }
+
+    /// `isinf`: Tests which elements are infinite.
+    pub fn isinf(&self) -> Expr {
+        Expr::of(|| ops::isinf(self.tensor()?))
+    }
+
+    /// `isfinite`: Tests which elements are finite numbers.
+    pub fn isfinite(&self) -> Expr {
+        Expr::of(|| ops::isfinite(self.tensor()?))
+    }
+
+    /// `isposinf`: Tests which elements are plus infinity.
+    pub fn isposinf(&self) -> Expr {
+        Expr::of(|| ops::isposinf(self.tensor()?))
+    }
+
+    /// `isneginf`: Tests which elements are minus infinity.
+    pub fn isneginf(&self) -> Expr {
+        Expr::of(|| ops::isneginf(self.tensor()?))
+    }
+
+    /// `signbit`: Tests which elements have the sign minus, zeros too.
+    pub fn signbit(&self) -> Expr {
+        Expr::of(|| ops::signbit(self.tensor()?))
+    }
+
+    /// `logical_xor`: Tests which elements are true in one tensor and not in the other.
+    pub fn logical_xor(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::logical_xor(self.tensor()?, other.into().tensor()?))
+    }
 }

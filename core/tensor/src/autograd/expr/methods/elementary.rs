@@ -135,4 +135,49 @@ impl Expr {
     pub fn sigmoid_backward(&self, output: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::sigmoid_backward(self.tensor()?, output.into().tensor()?))
     }
+
+    /// `sinc`: Takes the sine of pi times each element, over that.
+    pub fn sinc(&self) -> Expr {
+        Expr::of(|| ops::sinc(self.tensor()?))
+    }
+
+    /// `deg2rad`: Turns degrees into radians.
+    pub fn deg2rad(&self) -> Expr {
+        Expr::of(|| ops::deg2rad(self.tensor()?))
+    }
+
+    /// `rad2deg`: Turns radians into degrees.
+    pub fn rad2deg(&self) -> Expr {
+        Expr::of(|| ops::rad2deg(self.tensor()?))
+    }
+
+    /// `atan2`: Takes the angle of the points (other, self).
+    pub fn atan2(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::atan2(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `hypot`: Takes the distance of the points (self, other) from 0, without overflow on the way.
+    pub fn hypot(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::hypot(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `logaddexp`: Takes the logarithm of the sum of exponentials, without overflow on the way.
+    pub fn logaddexp(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::logaddexp(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `logaddexp2`: Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+    pub fn logaddexp2(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::logaddexp2(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `xlogy.Tensor`: Multiplies each element by the logarithm of another; 0 where the first is.
+    pub fn xlogy_tensor(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::xlogy_tensor(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `xlogy.Scalar_Other`: Multiplies each element by the logarithm of a number; 0 where the first is.
+    pub fn xlogy_scalar_other(&self, other: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::xlogy_scalar_other(self.tensor()?, other.into()))
+    }
 }

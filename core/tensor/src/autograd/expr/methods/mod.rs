@@ -4,6 +4,8 @@
 
 #[cfg(feature = "op-activation")]
 mod activation;
+#[cfg(feature = "op-bitwise")]
+mod bitwise;
 mod comparison;
 mod copy;
 mod creation;
@@ -16,6 +18,8 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-numeric")]
+mod numeric;
 mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;

@@ -6,22 +6,36 @@ use crate::dispatch::OpDef;
 mod eq;
 mod ge;
 mod gt;
+mod isfinite;
+mod isinf;
+mod isnan;
+mod isneginf;
+mod isposinf;
 mod le;
 mod logical_and;
 mod logical_not;
 mod logical_or;
+mod logical_xor;
 mod lt;
 mod ne;
+mod signbit;
 
 pub use eq::{eq_scalar, eq_scalar_, eq_scalar_out, eq_tensor, eq_tensor_, eq_tensor_out};
 pub use ge::{ge_scalar, ge_scalar_, ge_scalar_out, ge_tensor, ge_tensor_, ge_tensor_out};
 pub use gt::{gt_scalar, gt_scalar_, gt_scalar_out, gt_tensor, gt_tensor_, gt_tensor_out};
+pub use isfinite::isfinite;
+pub use isinf::isinf;
+pub use isnan::isnan;
+pub use isneginf::{isneginf, isneginf_out};
+pub use isposinf::{isposinf, isposinf_out};
 pub use le::{le_scalar, le_scalar_, le_scalar_out, le_tensor, le_tensor_, le_tensor_out};
 pub use logical_and::{logical_and, logical_and_, logical_and_out};
 pub use logical_not::{logical_not, logical_not_, logical_not_out};
 pub use logical_or::{logical_or, logical_or_, logical_or_out};
+pub use logical_xor::{logical_xor, logical_xor_, logical_xor_out};
 pub use lt::{lt_scalar, lt_scalar_, lt_scalar_out, lt_tensor, lt_tensor_, lt_tensor_out};
 pub use ne::{ne_scalar, ne_scalar_, ne_scalar_out, ne_tensor, ne_tensor_, ne_tensor_out};
+pub use signbit::{signbit, signbit_out};
 
 /// The rows of this family in the operator table.
 pub static COMPARISON: &[&OpDef] = &[
@@ -43,6 +57,13 @@ pub static COMPARISON: &[&OpDef] = &[
     &gt::GT_SCALAR,
     &gt::GT_SCALAR_,
     &gt::GT_SCALAR_OUT,
+    &isfinite::ISFINITE,
+    &isinf::ISINF,
+    &isnan::ISNAN,
+    &isneginf::ISNEGINF,
+    &isneginf::ISNEGINF_OUT,
+    &isposinf::ISPOSINF,
+    &isposinf::ISPOSINF_OUT,
     &le::LE_TENSOR,
     &le::LE_TENSOR_,
     &le::LE_TENSOR_OUT,
@@ -58,6 +79,9 @@ pub static COMPARISON: &[&OpDef] = &[
     &logical_or::LOGICAL_OR,
     &logical_or::LOGICAL_OR_,
     &logical_or::LOGICAL_OR_OUT,
+    &logical_xor::LOGICAL_XOR,
+    &logical_xor::LOGICAL_XOR_,
+    &logical_xor::LOGICAL_XOR_OUT,
     &lt::LT_TENSOR,
     &lt::LT_TENSOR_,
     &lt::LT_TENSOR_OUT,
@@ -70,4 +94,6 @@ pub static COMPARISON: &[&OpDef] = &[
     &ne::NE_SCALAR,
     &ne::NE_SCALAR_,
     &ne::NE_SCALAR_OUT,
+    &signbit::SIGNBIT,
+    &signbit::SIGNBIT_OUT,
 ];

@@ -8,55 +8,74 @@ mod acosh;
 mod asin;
 mod asinh;
 mod atan;
+mod atan2;
 mod atanh;
 mod cos;
 mod cosh;
+mod deg2rad;
 mod erf;
 mod erfc;
 mod exp2;
 mod expm1;
+mod hypot;
 mod log10;
 mod log1p;
 mod log2;
+mod logaddexp;
+mod logaddexp2;
 mod pow;
+mod rad2deg;
 mod rsqrt;
 mod sigmoid;
 mod sigmoid_backward;
 mod sin;
+mod sinc;
 mod sinh;
 mod square;
 mod tan;
 mod tanh;
 mod tanh_backward;
+mod xlogy;
 
 pub use acos::{acos, acos_, acos_out};
 pub use acosh::{acosh, acosh_, acosh_out};
 pub use asin::{asin, asin_, asin_out};
 pub use asinh::{asinh, asinh_, asinh_out};
 pub use atan::{atan, atan_, atan_out};
+pub use atan2::{atan2, atan2_, atan2_out};
 pub use atanh::{atanh, atanh_, atanh_out};
 pub use cos::{cos, cos_, cos_out};
 pub use cosh::{cosh, cosh_, cosh_out};
+pub use deg2rad::{deg2rad, deg2rad_, deg2rad_out};
 pub use erf::{erf, erf_, erf_out};
 pub use erfc::{erfc, erfc_, erfc_out};
 pub use exp2::{exp2, exp2_, exp2_out};
 pub use expm1::{expm1, expm1_, expm1_out};
+pub use hypot::{hypot, hypot_, hypot_out};
 pub use log1p::{log1p, log1p_, log1p_out};
 pub use log2::{log2, log2_, log2_out};
 pub use log10::{log10, log10_, log10_out};
+pub use logaddexp::{logaddexp, logaddexp_out};
+pub use logaddexp2::{logaddexp2, logaddexp2_out};
 pub use pow::{
     pow_scalar, pow_scalar_, pow_scalar_out, pow_tensor_, pow_tensor_scalar, pow_tensor_scalar_out, pow_tensor_tensor,
     pow_tensor_tensor_out,
 };
+pub use rad2deg::{rad2deg, rad2deg_, rad2deg_out};
 pub use rsqrt::{rsqrt, rsqrt_, rsqrt_out};
 pub use sigmoid::{sigmoid, sigmoid_, sigmoid_out};
 pub use sigmoid_backward::{sigmoid_backward, sigmoid_backward_grad_input};
 pub use sin::{sin, sin_, sin_out};
+pub use sinc::{sinc, sinc_, sinc_out};
 pub use sinh::{sinh, sinh_, sinh_out};
 pub use square::{square, square_, square_out};
 pub use tan::{tan, tan_, tan_out};
 pub use tanh::{tanh, tanh_, tanh_out};
 pub use tanh_backward::{tanh_backward, tanh_backward_grad_input};
+pub use xlogy::{
+    xlogy_outscalar_other, xlogy_outscalar_self, xlogy_outtensor, xlogy_scalar_other, xlogy_scalar_other_,
+    xlogy_scalar_self, xlogy_tensor, xlogy_tensor_,
+};
 
 /// The rows of this family in the operator table.
 pub static ELEMENTARY: &[&OpDef] = &[
@@ -75,6 +94,9 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &atan::ATAN,
     &atan::ATAN_,
     &atan::ATAN_OUT,
+    &atan2::ATAN2,
+    &atan2::ATAN2_,
+    &atan2::ATAN2_OUT,
     &atanh::ATANH,
     &atanh::ATANH_,
     &atanh::ATANH_OUT,
@@ -84,6 +106,9 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &cosh::COSH,
     &cosh::COSH_,
     &cosh::COSH_OUT,
+    &deg2rad::DEG2RAD,
+    &deg2rad::DEG2RAD_,
+    &deg2rad::DEG2RAD_OUT,
     &erf::ERF,
     &erf::ERF_,
     &erf::ERF_OUT,
@@ -96,6 +121,9 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &expm1::EXPM1,
     &expm1::EXPM1_,
     &expm1::EXPM1_OUT,
+    &hypot::HYPOT,
+    &hypot::HYPOT_,
+    &hypot::HYPOT_OUT,
     &log10::LOG10,
     &log10::LOG10_,
     &log10::LOG10_OUT,
@@ -105,6 +133,10 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &log2::LOG2,
     &log2::LOG2_,
     &log2::LOG2_OUT,
+    &logaddexp::LOGADDEXP,
+    &logaddexp::LOGADDEXP_OUT,
+    &logaddexp2::LOGADDEXP2,
+    &logaddexp2::LOGADDEXP2_OUT,
     &pow::POW_TENSOR_TENSOR,
     &pow::POW_TENSOR_,
     &pow::POW_TENSOR_TENSOR_OUT,
@@ -113,6 +145,9 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &pow::POW_TENSOR_SCALAR_OUT,
     &pow::POW_SCALAR,
     &pow::POW_SCALAR_OUT,
+    &rad2deg::RAD2DEG,
+    &rad2deg::RAD2DEG_,
+    &rad2deg::RAD2DEG_OUT,
     &rsqrt::RSQRT,
     &rsqrt::RSQRT_,
     &rsqrt::RSQRT_OUT,
@@ -124,6 +159,9 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &sin::SIN,
     &sin::SIN_,
     &sin::SIN_OUT,
+    &sinc::SINC,
+    &sinc::SINC_,
+    &sinc::SINC_OUT,
     &sinh::SINH,
     &sinh::SINH_,
     &sinh::SINH_OUT,
@@ -138,4 +176,12 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &tanh::TANH_OUT,
     &tanh_backward::TANH_BACKWARD,
     &tanh_backward::TANH_BACKWARD_GRAD_INPUT,
+    &xlogy::XLOGY_TENSOR,
+    &xlogy::XLOGY_TENSOR_,
+    &xlogy::XLOGY_OUTTENSOR,
+    &xlogy::XLOGY_SCALAR_SELF,
+    &xlogy::XLOGY_OUTSCALAR_SELF,
+    &xlogy::XLOGY_SCALAR_OTHER,
+    &xlogy::XLOGY_SCALAR_OTHER_,
+    &xlogy::XLOGY_OUTSCALAR_OTHER,
 ];

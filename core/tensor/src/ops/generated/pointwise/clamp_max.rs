@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::clamp_max(self_, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ClampMaxBackward0 { self_: Saved::input_if(edges.needs(0), self_), max };
+            let node = ClampMaxBackward1 { self_: Saved::input_if(edges.needs(0), self_), max };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -113,7 +113,7 @@ mod gradient {
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::clamp_max_(self_, max)?;
-        let node = ClampMaxBackward0 { self_: saved_self, max };
+        let node = ClampMaxBackward1 { self_: saved_self, max };
         autograd::rebase_history(self_, edges, node)
     }
 
@@ -123,14 +123,14 @@ mod gradient {
     }
 
     /// The derivative of `clamp_max`.
-    struct ClampMaxBackward0 {
+    struct ClampMaxBackward1 {
         self_: Saved,
         max: Scalar,
     }
 
-    impl Backward for ClampMaxBackward0 {
+    impl Backward for ClampMaxBackward1 {
         fn name(&self) -> &str {
-            "ClampMaxBackward0"
+            "ClampMaxBackward1"
         }
 
         fn saves(&self) -> bool {

@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::clamp_min(self_, min)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ClampMinBackward0 { self_: Saved::input_if(edges.needs(0), self_), min };
+            let node = ClampMinBackward1 { self_: Saved::input_if(edges.needs(0), self_), min };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -113,7 +113,7 @@ mod gradient {
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::clamp_min_(self_, min)?;
-        let node = ClampMinBackward0 { self_: saved_self, min };
+        let node = ClampMinBackward1 { self_: saved_self, min };
         autograd::rebase_history(self_, edges, node)
     }
 
@@ -123,14 +123,14 @@ mod gradient {
     }
 
     /// The derivative of `clamp_min`.
-    struct ClampMinBackward0 {
+    struct ClampMinBackward1 {
         self_: Saved,
         min: Scalar,
     }
 
-    impl Backward for ClampMinBackward0 {
+    impl Backward for ClampMinBackward1 {
         fn name(&self) -> &str {
-            "ClampMinBackward0"
+            "ClampMinBackward1"
         }
 
         fn saves(&self) -> bool {

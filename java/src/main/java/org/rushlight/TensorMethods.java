@@ -58,6 +58,456 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    // bitwise: Bits of integers and bools.
+
+    /**
+     * Turns each bit.
+     * <p>{@code out_i = ~self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Floating point and complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor bitwise_not() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_not(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns each bit.
+     * <p>{@code out_i = ~self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Floating point and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor bitwise_not_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.bitwise_not_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that both have.
+     * <p>{@code out_i = self_i & other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_and(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_and_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that both have.
+     * <p>{@code out_i = self_i & other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_and_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.bitwise_and_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that it and a number have.
+     * <p>{@code out_i = self_i & other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_and(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_and_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that it and a number have.
+     * <p>{@code out_i = self_i & other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_and_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.bitwise_and_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that either has.
+     * <p>{@code out_i = self_i | other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_or(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_or_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that either has.
+     * <p>{@code out_i = self_i | other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_or_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.bitwise_or_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that it or a number has.
+     * <p>{@code out_i = self_i | other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_or(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_or_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that it or a number has.
+     * <p>{@code out_i = self_i | other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_or_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.bitwise_or_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of both has.
+     * <p>{@code out_i = self_i ^ other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_xor(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_xor_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of both has.
+     * <p>{@code out_i = self_i ^ other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_xor_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.bitwise_xor_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of it and a number has.
+     * <p>{@code out_i = self_i ^ other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_xor(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_xor_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of it and a number has.
+     * <p>{@code out_i = self_i ^ other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_xor_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.bitwise_xor_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves bits up.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_left_shift(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_left_shift_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Moves bits up.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_left_shift_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.bitwise_left_shift_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Moves bits up, all by one number.
+     * <p>{@code out_i = self_i * 2^(other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_left_shift(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_left_shift_Tensor_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves bits up, all by one number.
+     * <p>{@code out_i = self_i * 2^(other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_left_shift_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.bitwise_left_shift_Tensor_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down.
+     * <p>{@code out_i = floor(self_i / 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_right_shift(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_right_shift_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down.
+     * <p>{@code out_i = floor(self_i / 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_right_shift_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.bitwise_right_shift_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down, all by one number.
+     * <p>{@code out_i = floor(self_i / 2^(other))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor bitwise_right_shift(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_right_shift_Tensor_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down, all by one number.
+     * <p>{@code out_i = floor(self_i / 2^(other))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor bitwise_right_shift_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.bitwise_right_shift_Tensor_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
     // comparison: Comparisons and logic: the results are bool.
 
     /**
@@ -667,6 +1117,154 @@ public abstract sealed class TensorMethods permits Tensor {
             return self;
         } finally {
             Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are not a number.
+     * <p>{@code out_i = self_i is NaN}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor isnan() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isnan(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are infinite.
+     * <p>{@code out_i = |self_i| is infinite}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor isinf() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isinf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are finite numbers.
+     * <p>{@code out_i = |self_i| is a finite number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor isfinite() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isfinite(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are plus infinity.
+     * <p>{@code out_i = self_i is +infinity}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor isposinf() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isposinf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are minus infinity.
+     * <p>{@code out_i = self_i is -infinity}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor isneginf() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isneginf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements have the sign minus, zeros too.
+     * <p>{@code out_i = self_i is below zero, or -0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor signbit() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.signbit(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are true in one tensor and not in the other.
+     * <p>{@code out_i = self_i xor other_i, as truths}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: None.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor logical_xor(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.logical_xor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Tests which elements are true in one tensor and not in the other.
+     * <p>{@code out_i = self_i xor other_i, as truths}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor logical_xor_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.logical_xor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
         }
     }
 
@@ -1886,6 +2484,320 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    /**
+     * Takes the sine of pi times each element, over that.
+     * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor sinc() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sinc(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of pi times each element, over that.
+     * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sinc_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sinc_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns degrees into radians.
+     * <p>{@code out_i = self_i * pi / 180}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor deg2rad() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.deg2rad(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns degrees into radians.
+     * <p>{@code out_i = self_i * pi / 180}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor deg2rad_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.deg2rad_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns radians into degrees.
+     * <p>{@code out_i = self_i * 180 / pi}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor rad2deg() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rad2deg(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns radians into degrees.
+     * <p>{@code out_i = self_i * 180 / pi}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor rad2deg_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.rad2deg_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the angle of the points (other, self).
+     * <p>{@code out_i = the angle from the first axis to (other_i, self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor atan2(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.atan2(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the angle of the points (other, self).
+     * <p>{@code out_i = the angle from the first axis to (other_i, self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor atan2_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.atan2_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the distance of the points (self, other) from 0, without overflow on the way.
+     * <p>{@code out_i = sqrt(self_i^2 + other_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor hypot(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.hypot(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the distance of the points (self, other) from 0, without overflow on the way.
+     * <p>{@code out_i = sqrt(self_i^2 + other_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor hypot_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.hypot_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the sum of exponentials, without overflow on the way.
+     * <p>{@code out_i = ln(e^(self_i) + e^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor logaddexp(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.logaddexp(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+     * <p>{@code out_i = log_2(2^(self_i) + 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor logaddexp2(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.logaddexp2(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor xlogy(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.xlogy_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor xlogy_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.xlogy_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor xlogy(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.xlogy_Scalar_Other(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor xlogy_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.xlogy_Scalar_Other_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -2307,6 +3219,1159 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code softmax(dim, (DType) null)}. */
     public final Tensor softmax(long dim) {
         return softmax(dim, (DType) null);
+    }
+
+    // numeric: Rounding, signs, remainders, extrema and combinations of each element.
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor abs() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.abs(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor abs_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.abs_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sign of each element.
+     * <p>{@code out_i = -1, 0 or 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor sign() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sign(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sign of each element.
+     * <p>{@code out_i = -1, 0 or 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sign_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sign_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor sgn() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sgn(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor sgn_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.sgn_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element up; integers stay.
+     * <p>{@code out_i = the least whole number not below self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor ceil() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.ceil(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element up; integers stay.
+     * <p>{@code out_i = the least whole number not below self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor ceil_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.ceil_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element down; integers stay.
+     * <p>{@code out_i = the greatest whole number not above self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor floor() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.floor(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element down; integers stay.
+     * <p>{@code out_i = the greatest whole number not above self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor floor_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.floor_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element towards zero; integers stay.
+     * <p>{@code out_i = the whole part of self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor trunc() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.trunc(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element towards zero; integers stay.
+     * <p>{@code out_i = the whole part of self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor trunc_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.trunc_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to the nearest whole number, to the even one of two; integers stay.
+     * <p>{@code out_i = the nearest whole number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor round() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.round(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to the nearest whole number, to the even one of two; integers stay.
+     * <p>{@code out_i = the nearest whole number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor round_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.round_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to digits after the point, or before it.
+     * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param decimals as in the formula
+     * @return the result
+     */
+    public final Tensor round(long decimals) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.round_decimals(self.handle(), decimals));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to digits after the point, or before it.
+     * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param decimals as in the formula
+     * @return what was written
+     */
+    public final Tensor round_(long decimals) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.round_decimals_(self.handle(), decimals);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes what follows the point.
+     * <p>{@code out_i = self_i - trunc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @return the result
+     */
+    public final Tensor frac() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.frac(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes what follows the point.
+     * <p>{@code out_i = self_i - trunc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor frac_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.frac_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+     * <p>{@code out_i = nan, posinf or neginf, or else self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @param neginf as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor nan_to_num(Double nan, Double posinf, Double neginf) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nan_to_num(self.handle(), nan != null, Convert.doubleOrZero(nan), posinf != null, Convert.doubleOrZero(posinf), neginf != null, Convert.doubleOrZero(neginf)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    public final Tensor nan_to_num(double nan, double posinf, double neginf) {
+        return nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
+    }
+
+    /** The same as {@code nan_to_num(nan, posinf, (Double) null)}. */
+    public final Tensor nan_to_num(Double nan, Double posinf) {
+        return nan_to_num(nan, posinf, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    public final Tensor nan_to_num(double nan, double posinf) {
+        return nan_to_num(Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(nan, (Double) null, (Double) null)}. */
+    public final Tensor nan_to_num(Double nan) {
+        return nan_to_num(nan, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(Double.valueOf(nan), (Double) null, (Double) null)}. */
+    public final Tensor nan_to_num(double nan) {
+        return nan_to_num(Double.valueOf(nan), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num((Double) null, (Double) null, (Double) null)}. */
+    public final Tensor nan_to_num() {
+        return nan_to_num((Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+     * <p>{@code out_i = nan, posinf or neginf, or else self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @param neginf as in the formula, or null for none
+     * @return what was written
+     */
+    public final Tensor nan_to_num_(Double nan, Double posinf, Double neginf) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.nan_to_num_(self.handle(), nan != null, Convert.doubleOrZero(nan), posinf != null, Convert.doubleOrZero(posinf), neginf != null, Convert.doubleOrZero(neginf));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    public final Tensor nan_to_num_(double nan, double posinf, double neginf) {
+        return nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
+    }
+
+    /** The same as {@code nan_to_num_(nan, posinf, (Double) null)}. */
+    public final Tensor nan_to_num_(Double nan, Double posinf) {
+        return nan_to_num_(nan, posinf, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    public final Tensor nan_to_num_(double nan, double posinf) {
+        return nan_to_num_(Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(nan, (Double) null, (Double) null)}. */
+    public final Tensor nan_to_num_(Double nan) {
+        return nan_to_num_(nan, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(Double.valueOf(nan), (Double) null, (Double) null)}. */
+    public final Tensor nan_to_num_(double nan) {
+        return nan_to_num_(Double.valueOf(nan), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_((Double) null, (Double) null, (Double) null)}. */
+    public final Tensor nan_to_num_() {
+        return nan_to_num_((Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Gives each element the sign of another; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor copysign(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.copysign_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Gives each element the sign of another; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor copysign_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.copysign_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Gives each element the sign of a number; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor copysign(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.copysign_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives each element the sign of a number; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor copysign_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.copysign_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the first.
+     * <p>{@code out_i = self_i - other_i * trunc(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor fmod(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.fmod_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the first.
+     * <p>{@code out_i = self_i - other_i * trunc(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor fmod_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.fmod_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with the sign of the element.
+     * <p>{@code out_i = self_i - other * trunc(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor fmod(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.fmod_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with the sign of the element.
+     * <p>{@code out_i = self_i - other * trunc(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor fmod_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.fmod_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the second.
+     * <p>{@code out_i = self_i - other_i * floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor remainder(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.remainder_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the second.
+     * <p>{@code out_i = self_i - other_i * floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor remainder_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.remainder_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with its sign.
+     * <p>{@code out_i = self_i - other * floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor remainder(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.remainder_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with its sign.
+     * <p>{@code out_i = self_i - other * floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor remainder_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.remainder_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides and rounds down.
+     * <p>{@code out_i = floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor floor_divide(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.floor_divide(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides and rounds down.
+     * <p>{@code out_i = floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor floor_divide_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.floor_divide_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds down.
+     * <p>{@code out_i = floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor floor_divide(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.floor_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds down.
+     * <p>{@code out_i = floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor floor_divide_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.floor_divide_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor minimum(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.minimum(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the larger of two elements; a number wins over NaN.
+     * <p>{@code out_i = max(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor fmax(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.fmax(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; a number wins over NaN.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor fmin(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.fmin(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Steps from 0 to 1 at 0, where it takes a given value.
+     * <p>{@code out_i = 0 if self_i < 0, values_i if self_i = 0, else 1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both tensors must have the same dtype. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param values as in the formula
+     * @return the result
+     */
+    public final Tensor heaviside(Tensor values) {
+        Tensor self = self();
+        Tensor.acquire(self, values);
+        try {
+            return Tensor.wrap(Native.heaviside(self.handle(), values.handle()));
+        } finally {
+            Tensor.release(self, values);
+        }
+    }
+
+    /**
+     * Steps from 0 to 1 at 0, where it takes a given value.
+     * <p>{@code out_i = 0 if self_i < 0, values_i if self_i = 0, else 1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both tensors must have the same dtype. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param values as in the formula
+     * @return what was written
+     */
+    public final Tensor heaviside_(Tensor values) {
+        Tensor self = self();
+        Tensor.acquire(self, values);
+        try {
+            Native.heaviside_(self.handle(), values.handle());
+            return self;
+        } finally {
+            Tensor.release(self, values);
+        }
+    }
+
+    /**
+     * Raises each element to at least another.
+     * <p>{@code out_i = max(self_i, min_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param min as in the formula
+     * @return the result
+     */
+    public final Tensor clamp_min(Tensor min) {
+        Tensor self = self();
+        Tensor.acquire(self, min);
+        try {
+            return Tensor.wrap(Native.clamp_min_Tensor(self.handle(), min.handle()));
+        } finally {
+            Tensor.release(self, min);
+        }
+    }
+
+    /**
+     * Raises each element to at least another.
+     * <p>{@code out_i = max(self_i, min_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param min as in the formula
+     * @return what was written
+     */
+    public final Tensor clamp_min_(Tensor min) {
+        Tensor self = self();
+        Tensor.acquire(self, min);
+        try {
+            Native.clamp_min_Tensor_(self.handle(), min.handle());
+            return self;
+        } finally {
+            Tensor.release(self, min);
+        }
+    }
+
+    /**
+     * Lowers each element to at most another.
+     * <p>{@code out_i = min(self_i, max_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param max as in the formula
+     * @return the result
+     */
+    public final Tensor clamp_max(Tensor max) {
+        Tensor self = self();
+        Tensor.acquire(self, max);
+        try {
+            return Tensor.wrap(Native.clamp_max_Tensor(self.handle(), max.handle()));
+        } finally {
+            Tensor.release(self, max);
+        }
+    }
+
+    /**
+     * Lowers each element to at most another.
+     * <p>{@code out_i = min(self_i, max_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param max as in the formula
+     * @return what was written
+     */
+    public final Tensor clamp_max_(Tensor max) {
+        Tensor self = self();
+        Tensor.acquire(self, max);
+        try {
+            Native.clamp_max_Tensor_(self.handle(), max.handle());
+            return self;
+        } finally {
+            Tensor.release(self, max);
+        }
+    }
+
+    /**
+     * Interpolates between two elements.
+     * <p>{@code out_i = self_i + weight * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
+    public final Tensor lerp(Tensor end, Number weight) {
+        Scalar weight1 = Scalar.of(weight);
+        Tensor self = self();
+        Tensor.acquire(self, end);
+        try {
+            return Tensor.wrap(Native.lerp_Scalar(self.handle(), end.handle(), weight1.tag(), weight1.bits(), weight1.imag()));
+        } finally {
+            Tensor.release(self, end);
+        }
+    }
+
+    /**
+     * Interpolates between two elements.
+     * <p>{@code out_i = self_i + weight * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @return what was written
+     */
+    public final Tensor lerp_(Tensor end, Number weight) {
+        Scalar weight1 = Scalar.of(weight);
+        Tensor self = self();
+        Tensor.acquire(self, end);
+        try {
+            Native.lerp_Scalar_(self.handle(), end.handle(), weight1.tag(), weight1.bits(), weight1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, end);
+        }
+    }
+
+    /**
+     * Interpolates between two elements, each by its own weight.
+     * <p>{@code out_i = self_i + weight_i * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
+    public final Tensor lerp(Tensor end, Tensor weight) {
+        Tensor self = self();
+        Tensor.acquire(self, end, weight);
+        try {
+            return Tensor.wrap(Native.lerp_Tensor(self.handle(), end.handle(), weight.handle()));
+        } finally {
+            Tensor.release(self, end, weight);
+        }
+    }
+
+    /**
+     * Interpolates between two elements, each by its own weight.
+     * <p>{@code out_i = self_i + weight_i * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @return what was written
+     */
+    public final Tensor lerp_(Tensor end, Tensor weight) {
+        Tensor self = self();
+        Tensor.acquire(self, end, weight);
+        try {
+            Native.lerp_Tensor_(self.handle(), end.handle(), weight.handle());
+            return self;
+        } finally {
+            Tensor.release(self, end, weight);
+        }
+    }
+
+    /**
+     * Adds products.
+     * <p>{@code out_i = self_i + value * tensor1_i * tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public final Tensor addcmul(Tensor tensor1, Tensor tensor2, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, tensor1, tensor2);
+        try {
+            return Tensor.wrap(Native.addcmul(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self, tensor1, tensor2);
+        }
+    }
+
+    /** The same as {@code addcmul(tensor1, tensor2, 1)}. */
+    public final Tensor addcmul(Tensor tensor1, Tensor tensor2) {
+        return addcmul(tensor1, tensor2, 1);
+    }
+
+    /**
+     * Adds products.
+     * <p>{@code out_i = self_i + value * tensor1_i * tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public final Tensor addcmul_(Tensor tensor1, Tensor tensor2, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, tensor1, tensor2);
+        try {
+            Native.addcmul_(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, tensor1, tensor2);
+        }
+    }
+
+    /** The same as {@code addcmul_(tensor1, tensor2, 1)}. */
+    public final Tensor addcmul_(Tensor tensor1, Tensor tensor2) {
+        return addcmul_(tensor1, tensor2, 1);
+    }
+
+    /**
+     * Adds quotients.
+     * <p>{@code out_i = self_i + value * tensor1_i / tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Quotients of integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public final Tensor addcdiv(Tensor tensor1, Tensor tensor2, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, tensor1, tensor2);
+        try {
+            return Tensor.wrap(Native.addcdiv(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self, tensor1, tensor2);
+        }
+    }
+
+    /** The same as {@code addcdiv(tensor1, tensor2, 1)}. */
+    public final Tensor addcdiv(Tensor tensor1, Tensor tensor2) {
+        return addcdiv(tensor1, tensor2, 1);
+    }
+
+    /**
+     * Adds quotients.
+     * <p>{@code out_i = self_i + value * tensor1_i / tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Quotients of integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public final Tensor addcdiv_(Tensor tensor1, Tensor tensor2, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, tensor1, tensor2);
+        try {
+            Native.addcdiv_(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, tensor1, tensor2);
+        }
+    }
+
+    /** The same as {@code addcdiv_(tensor1, tensor2, 1)}. */
+    public final Tensor addcdiv_(Tensor tensor1, Tensor tensor2) {
+        return addcdiv_(tensor1, tensor2, 1);
     }
 
     // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.

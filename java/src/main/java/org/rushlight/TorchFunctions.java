@@ -1056,6 +1056,567 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    // bitwise: Bits of integers and bools.
+
+    /**
+     * Turns each bit.
+     * <p>{@code out_i = ~self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Floating point and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_not(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_not(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns each bit.
+     * <p>{@code out_i = ~self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Floating point and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_not_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.bitwise_not_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that both have.
+     * <p>{@code out_i = self_i & other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_and(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_and_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that both have.
+     * <p>{@code out_i = self_i & other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_and_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.bitwise_and_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that it and a number have.
+     * <p>{@code out_i = self_i & other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_and(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_and_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that it and a number have.
+     * <p>{@code out_i = self_i & other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_and_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.bitwise_and_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that a number and each element have.
+     * <p>{@code out_i = self & other_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_and(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.bitwise_and_Scalar_Tensor(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Keeps the bits that either has.
+     * <p>{@code out_i = self_i | other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_or(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_or_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that either has.
+     * <p>{@code out_i = self_i | other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_or_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.bitwise_or_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that it or a number has.
+     * <p>{@code out_i = self_i | other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_or(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_or_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that it or a number has.
+     * <p>{@code out_i = self_i | other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_or_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.bitwise_or_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that a number or each element has.
+     * <p>{@code out_i = self | other_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_or(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.bitwise_or_Scalar_Tensor(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of both has.
+     * <p>{@code out_i = self_i ^ other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_xor(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_xor_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of both has.
+     * <p>{@code out_i = self_i ^ other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_xor_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.bitwise_xor_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of it and a number has.
+     * <p>{@code out_i = self_i ^ other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_xor(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_xor_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of it and a number has.
+     * <p>{@code out_i = self_i ^ other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_xor_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.bitwise_xor_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Keeps the bits that one of a number and each element has.
+     * <p>{@code out_i = self ^ other_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_xor(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.bitwise_xor_Scalar_Tensor(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Moves bits up.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_left_shift(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_left_shift_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Moves bits up.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_left_shift_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.bitwise_left_shift_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Moves bits up, all by one number.
+     * <p>{@code out_i = self_i * 2^(other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_left_shift(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_left_shift_Tensor_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves bits up, all by one number.
+     * <p>{@code out_i = self_i * 2^(other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_left_shift_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.bitwise_left_shift_Tensor_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Moves bits up, those of one number.
+     * <p>{@code out_i = self * 2^(other_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_left_shift(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.bitwise_left_shift_Scalar_Tensor(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down.
+     * <p>{@code out_i = floor(self_i / 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_right_shift(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.bitwise_right_shift_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down.
+     * <p>{@code out_i = floor(self_i / 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_right_shift_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.bitwise_right_shift_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down, all by one number.
+     * <p>{@code out_i = floor(self_i / 2^(other))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_right_shift(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.bitwise_right_shift_Tensor_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down, all by one number.
+     * <p>{@code out_i = floor(self_i / 2^(other))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bitwise_right_shift_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.bitwise_right_shift_Tensor_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Moves bits down, rounding down, those of one number.
+     * <p>{@code out_i = floor(self / 2^(other_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor bitwise_right_shift(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.bitwise_right_shift_Scalar_Tensor(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
     // comparison: Comparisons and logic: the results are bool.
 
     /**
@@ -1680,6 +2241,218 @@ public abstract sealed class TorchFunctions permits Torch {
             return out;
         } finally {
             Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tests which elements are not a number.
+     * <p>{@code out_i = self_i is NaN}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isnan(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isnan(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are infinite.
+     * <p>{@code out_i = |self_i| is infinite}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isinf(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isinf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are finite numbers.
+     * <p>{@code out_i = |self_i| is a finite number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isfinite(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isfinite(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are plus infinity.
+     * <p>{@code out_i = self_i is +infinity}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isposinf(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isposinf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are plus infinity.
+     * <p>{@code out_i = self_i is +infinity}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor isposinf_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.isposinf_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tests which elements are minus infinity.
+     * <p>{@code out_i = self_i is -infinity}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isneginf(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isneginf(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are minus infinity.
+     * <p>{@code out_i = self_i is -infinity}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor isneginf_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.isneginf_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tests which elements have the sign minus, zeros too.
+     * <p>{@code out_i = self_i is below zero, or -0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor signbit(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.signbit(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements have the sign minus, zeros too.
+     * <p>{@code out_i = self_i is below zero, or -0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor signbit_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.signbit_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tests which elements are true in one tensor and not in the other.
+     * <p>{@code out_i = self_i xor other_i, as truths}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor logical_xor(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.logical_xor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Tests which elements are true in one tensor and not in the other.
+     * <p>{@code out_i = self_i xor other_i, as truths}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logical_xor_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.logical_xor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
         }
     }
 
@@ -3695,6 +4468,517 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Takes the sine of pi times each element, over that.
+     * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sinc(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sinc(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of pi times each element, over that.
+     * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor sinc_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.sinc_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sine of pi times each element, over that.
+     * <p>{@code out_i = sin(pi * self_i) / (pi * self_i), 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sinc_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sinc_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Turns degrees into radians.
+     * <p>{@code out_i = self_i * pi / 180}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor deg2rad(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.deg2rad(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns degrees into radians.
+     * <p>{@code out_i = self_i * pi / 180}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor deg2rad_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.deg2rad_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns degrees into radians.
+     * <p>{@code out_i = self_i * pi / 180}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor deg2rad_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.deg2rad_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Turns radians into degrees.
+     * <p>{@code out_i = self_i * 180 / pi}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor rad2deg(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rad2deg(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns radians into degrees.
+     * <p>{@code out_i = self_i * 180 / pi}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor rad2deg_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.rad2deg_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns radians into degrees.
+     * <p>{@code out_i = self_i * 180 / pi}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor rad2deg_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.rad2deg_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the angle of the points (other, self).
+     * <p>{@code out_i = the angle from the first axis to (other_i, self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor atan2(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.atan2(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the angle of the points (other, self).
+     * <p>{@code out_i = the angle from the first axis to (other_i, self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor atan2_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.atan2_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the distance of the points (self, other) from 0, without overflow on the way.
+     * <p>{@code out_i = sqrt(self_i^2 + other_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor hypot(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.hypot(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the distance of the points (self, other) from 0, without overflow on the way.
+     * <p>{@code out_i = sqrt(self_i^2 + other_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor hypot_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.hypot_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the sum of exponentials, without overflow on the way.
+     * <p>{@code out_i = ln(e^(self_i) + e^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor logaddexp(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.logaddexp(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the sum of exponentials, without overflow on the way.
+     * <p>{@code out_i = ln(e^(self_i) + e^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logaddexp_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.logaddexp_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+     * <p>{@code out_i = log_2(2^(self_i) + 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor logaddexp2(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.logaddexp2(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
+     * <p>{@code out_i = log_2(2^(self_i) + 2^(other_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logaddexp2_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.logaddexp2_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor xlogy(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.xlogy_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return what was written
+     */
+    public static Tensor xlogy_(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            Native.xlogy_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor xlogy_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.xlogy_OutTensor(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies a number by the logarithm of each element.
+     * <p>{@code out_i = self * ln(other_i), 0 for self = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor xlogy(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.xlogy_Scalar_Self(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Multiplies a number by the logarithm of each element.
+     * <p>{@code out_i = self * ln(other_i), 0 for self = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor xlogy_out(Number self, Tensor other, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other, out);
+        try {
+            Native.xlogy_OutScalar_Self(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor xlogy(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.xlogy_Scalar_Other(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return what was written
+     */
+    public static Tensor xlogy_(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            Native.xlogy_Scalar_Other_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor xlogy_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.xlogy_OutScalar_Other(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -4599,6 +5883,1483 @@ public abstract sealed class TorchFunctions permits Torch {
         } finally {
             Tensor.release(self);
         }
+    }
+
+    // numeric: Rounding, signs, remainders, extrema and combinations of each element.
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor abs(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.abs(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor abs_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.abs_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the size of each element: of a complex number, a real one.
+     * <p>{@code out_i = |self_i|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor abs_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.abs_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the sign of each element.
+     * <p>{@code out_i = -1, 0 or 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sign(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sign(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the sign of each element.
+     * <p>{@code out_i = -1, 0 or 1}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sign_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sign_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor sgn(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sgn(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the direction of each element: the sign, or the complex number of size 1.
+     * <p>{@code out_i = self_i / |self_i|, 0 at 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor sgn_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.sgn_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Rounds each element up; integers stay.
+     * <p>{@code out_i = the least whole number not below self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor ceil(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.ceil(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element up; integers stay.
+     * <p>{@code out_i = the least whole number not below self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor ceil_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.ceil_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element up; integers stay.
+     * <p>{@code out_i = the least whole number not below self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor ceil_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.ceil_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Rounds each element down; integers stay.
+     * <p>{@code out_i = the greatest whole number not above self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor floor(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.floor(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element down; integers stay.
+     * <p>{@code out_i = the greatest whole number not above self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor floor_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.floor_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element down; integers stay.
+     * <p>{@code out_i = the greatest whole number not above self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor floor_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.floor_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Rounds each element towards zero; integers stay.
+     * <p>{@code out_i = the whole part of self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor trunc(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.trunc(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element towards zero; integers stay.
+     * <p>{@code out_i = the whole part of self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor trunc_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.trunc_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element towards zero; integers stay.
+     * <p>{@code out_i = the whole part of self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor trunc_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.trunc_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Rounds each element to the nearest whole number, to the even one of two; integers stay.
+     * <p>{@code out_i = the nearest whole number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor round(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.round(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to the nearest whole number, to the even one of two; integers stay.
+     * <p>{@code out_i = the nearest whole number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor round_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.round_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to the nearest whole number, to the even one of two; integers stay.
+     * <p>{@code out_i = the nearest whole number}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor round_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.round_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Rounds each element to digits after the point, or before it.
+     * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param decimals as in the formula
+     * @return the result
+     */
+    public static Tensor round(Tensor self, long decimals) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.round_decimals(self.handle(), decimals));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to digits after the point, or before it.
+     * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param decimals as in the formula
+     * @return what was written
+     */
+    public static Tensor round_(Tensor self, long decimals) {
+        Tensor.acquire(self);
+        try {
+            Native.round_decimals_(self.handle(), decimals);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Rounds each element to digits after the point, or before it.
+     * <p>{@code out_i = round(self_i * 10^decimals) / 10^decimals}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool and complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param decimals as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor round_out(Tensor self, long decimals, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.round_decimals_out(self.handle(), decimals, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes what follows the point.
+     * <p>{@code out_i = self_i - trunc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor frac(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.frac(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes what follows the point.
+     * <p>{@code out_i = self_i - trunc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor frac_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.frac_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes what follows the point.
+     * <p>{@code out_i = self_i - trunc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor frac_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.frac_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+     * <p>{@code out_i = nan, posinf or neginf, or else self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @param neginf as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor nan_to_num(Tensor self, Double nan, Double posinf, Double neginf) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nan_to_num(self.handle(), nan != null, Convert.doubleOrZero(nan), posinf != null, Convert.doubleOrZero(posinf), neginf != null, Convert.doubleOrZero(neginf)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    public static Tensor nan_to_num(Tensor self, double nan, double posinf, double neginf) {
+        return nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
+    }
+
+    /** The same as {@code nan_to_num(self, nan, posinf, (Double) null)}. */
+    public static Tensor nan_to_num(Tensor self, Double nan, Double posinf) {
+        return nan_to_num(self, nan, posinf, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    public static Tensor nan_to_num(Tensor self, double nan, double posinf) {
+        return nan_to_num(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(self, nan, (Double) null, (Double) null)}. */
+    public static Tensor nan_to_num(Tensor self, Double nan) {
+        return nan_to_num(self, nan, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(self, Double.valueOf(nan), (Double) null, (Double) null)}. */
+    public static Tensor nan_to_num(Tensor self, double nan) {
+        return nan_to_num(self, Double.valueOf(nan), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num(self, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor nan_to_num(Tensor self) {
+        return nan_to_num(self, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+     * <p>{@code out_i = nan, posinf or neginf, or else self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @param neginf as in the formula, or null for none
+     * @return what was written
+     */
+    public static Tensor nan_to_num_(Tensor self, Double nan, Double posinf, Double neginf) {
+        Tensor.acquire(self);
+        try {
+            Native.nan_to_num_(self.handle(), nan != null, Convert.doubleOrZero(nan), posinf != null, Convert.doubleOrZero(posinf), neginf != null, Convert.doubleOrZero(neginf));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf))}. */
+    public static Tensor nan_to_num_(Tensor self, double nan, double posinf, double neginf) {
+        return nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf));
+    }
+
+    /** The same as {@code nan_to_num_(self, nan, posinf, (Double) null)}. */
+    public static Tensor nan_to_num_(Tensor self, Double nan, Double posinf) {
+        return nan_to_num_(self, nan, posinf, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null)}. */
+    public static Tensor nan_to_num_(Tensor self, double nan, double posinf) {
+        return nan_to_num_(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(self, nan, (Double) null, (Double) null)}. */
+    public static Tensor nan_to_num_(Tensor self, Double nan) {
+        return nan_to_num_(self, nan, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(self, Double.valueOf(nan), (Double) null, (Double) null)}. */
+    public static Tensor nan_to_num_(Tensor self, double nan) {
+        return nan_to_num_(self, Double.valueOf(nan), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code nan_to_num_(self, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor nan_to_num_(Tensor self) {
+        return nan_to_num_(self, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
+     * <p>{@code out_i = nan, posinf or neginf, or else self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param nan as in the formula, or null for none
+     * @param posinf as in the formula, or null for none
+     * @param neginf as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor nan_to_num_out(Tensor self, Double nan, Double posinf, Double neginf, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.nan_to_num_out(self.handle(), nan != null, Convert.doubleOrZero(nan), posinf != null, Convert.doubleOrZero(posinf), neginf != null, Convert.doubleOrZero(neginf), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf), out)}. */
+    public static Tensor nan_to_num_out(Tensor self, double nan, double posinf, double neginf, Tensor out) {
+        return nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), Double.valueOf(neginf), out);
+    }
+
+    /** The same as {@code nan_to_num_out(self, nan, posinf, (Double) null, out)}. */
+    public static Tensor nan_to_num_out(Tensor self, Double nan, Double posinf, Tensor out) {
+        return nan_to_num_out(self, nan, posinf, (Double) null, out);
+    }
+
+    /** The same as {@code nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null, out)}. */
+    public static Tensor nan_to_num_out(Tensor self, double nan, double posinf, Tensor out) {
+        return nan_to_num_out(self, Double.valueOf(nan), Double.valueOf(posinf), (Double) null, out);
+    }
+
+    /** The same as {@code nan_to_num_out(self, nan, (Double) null, (Double) null, out)}. */
+    public static Tensor nan_to_num_out(Tensor self, Double nan, Tensor out) {
+        return nan_to_num_out(self, nan, (Double) null, (Double) null, out);
+    }
+
+    /** The same as {@code nan_to_num_out(self, Double.valueOf(nan), (Double) null, (Double) null, out)}. */
+    public static Tensor nan_to_num_out(Tensor self, double nan, Tensor out) {
+        return nan_to_num_out(self, Double.valueOf(nan), (Double) null, (Double) null, out);
+    }
+
+    /** The same as {@code nan_to_num_out(self, (Double) null, (Double) null, (Double) null, out)}. */
+    public static Tensor nan_to_num_out(Tensor self, Tensor out) {
+        return nan_to_num_out(self, (Double) null, (Double) null, (Double) null, out);
+    }
+
+    /**
+     * Gives each element the sign of another; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor copysign(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.copysign_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Gives each element the sign of another; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor copysign_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.copysign_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Gives each element the sign of a number; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor copysign(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.copysign_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives each element the sign of a number; integers give floating point.
+     * <p>{@code out_i = |self_i| with the sign of other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor copysign_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.copysign_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the first.
+     * <p>{@code out_i = self_i - other_i * trunc(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor fmod(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.fmod_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the first.
+     * <p>{@code out_i = self_i - other_i * trunc(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor fmod_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.fmod_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with the sign of the element.
+     * <p>{@code out_i = self_i - other * trunc(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor fmod(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.fmod_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with the sign of the element.
+     * <p>{@code out_i = self_i - other * trunc(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor fmod_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.fmod_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the second.
+     * <p>{@code out_i = self_i - other_i * floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor remainder(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.remainder_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division, with the sign of the second.
+     * <p>{@code out_i = self_i - other_i * floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor remainder_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.remainder_Tensor_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with its sign.
+     * <p>{@code out_i = self_i - other * floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor remainder(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.remainder_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division by a number, with its sign.
+     * <p>{@code out_i = self_i - other * floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor remainder_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.remainder_Scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the remainder of the division of a number, with the sign of the element.
+     * <p>{@code out_i = self - other_i * floor(self / other_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of other}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor remainder(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.remainder_Scalar_Tensor(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Divides and rounds down.
+     * <p>{@code out_i = floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor floor_divide(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.floor_divide(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides and rounds down.
+     * <p>{@code out_i = floor(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result. An integer divided by zero is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor floor_divide_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.floor_divide_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds down.
+     * <p>{@code out_i = floor(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An integer divided by zero is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor floor_divide(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.floor_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor minimum(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.minimum(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor minimum_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.minimum_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the larger of two elements; a number wins over NaN.
+     * <p>{@code out_i = max(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor fmax(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.fmax(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the larger of two elements; a number wins over NaN.
+     * <p>{@code out_i = max(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor fmax_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.fmax_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; a number wins over NaN.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor fmin(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.fmin(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; a number wins over NaN.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor fmin_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.fmin_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Steps from 0 to 1 at 0, where it takes a given value.
+     * <p>{@code out_i = 0 if self_i < 0, values_i if self_i = 0, else 1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both tensors must have the same dtype. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
+    public static Tensor heaviside(Tensor self, Tensor values) {
+        Tensor.acquire(self, values);
+        try {
+            return Tensor.wrap(Native.heaviside(self.handle(), values.handle()));
+        } finally {
+            Tensor.release(self, values);
+        }
+    }
+
+    /**
+     * Steps from 0 to 1 at 0, where it takes a given value.
+     * <p>{@code out_i = 0 if self_i < 0, values_i if self_i = 0, else 1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both tensors must have the same dtype. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param values as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor heaviside_out(Tensor self, Tensor values, Tensor out) {
+        Tensor.acquire(self, values, out);
+        try {
+            Native.heaviside_out(self.handle(), values.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, values, out);
+        }
+    }
+
+    /**
+     * Raises each element to at least another.
+     * <p>{@code out_i = max(self_i, min_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param min as in the formula
+     * @return the result
+     */
+    public static Tensor clamp_min(Tensor self, Tensor min) {
+        Tensor.acquire(self, min);
+        try {
+            return Tensor.wrap(Native.clamp_min_Tensor(self.handle(), min.handle()));
+        } finally {
+            Tensor.release(self, min);
+        }
+    }
+
+    /**
+     * Raises each element to at least another.
+     * <p>{@code out_i = max(self_i, min_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param min as in the formula
+     * @return what was written
+     */
+    public static Tensor clamp_min_(Tensor self, Tensor min) {
+        Tensor.acquire(self, min);
+        try {
+            Native.clamp_min_Tensor_(self.handle(), min.handle());
+            return self;
+        } finally {
+            Tensor.release(self, min);
+        }
+    }
+
+    /**
+     * Raises each element to at least another.
+     * <p>{@code out_i = max(self_i, min_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param min as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor clamp_min_out(Tensor self, Tensor min, Tensor out) {
+        Tensor.acquire(self, min, out);
+        try {
+            Native.clamp_min_Tensor_out(self.handle(), min.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, min, out);
+        }
+    }
+
+    /**
+     * Lowers each element to at most another.
+     * <p>{@code out_i = min(self_i, max_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param max as in the formula
+     * @return the result
+     */
+    public static Tensor clamp_max(Tensor self, Tensor max) {
+        Tensor.acquire(self, max);
+        try {
+            return Tensor.wrap(Native.clamp_max_Tensor(self.handle(), max.handle()));
+        } finally {
+            Tensor.release(self, max);
+        }
+    }
+
+    /**
+     * Lowers each element to at most another.
+     * <p>{@code out_i = min(self_i, max_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param max as in the formula
+     * @return what was written
+     */
+    public static Tensor clamp_max_(Tensor self, Tensor max) {
+        Tensor.acquire(self, max);
+        try {
+            Native.clamp_max_Tensor_(self.handle(), max.handle());
+            return self;
+        } finally {
+            Tensor.release(self, max);
+        }
+    }
+
+    /**
+     * Lowers each element to at most another.
+     * <p>{@code out_i = min(self_i, max_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param max as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor clamp_max_out(Tensor self, Tensor max, Tensor out) {
+        Tensor.acquire(self, max, out);
+        try {
+            Native.clamp_max_Tensor_out(self.handle(), max.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, max, out);
+        }
+    }
+
+    /**
+     * Interpolates between two elements.
+     * <p>{@code out_i = self_i + weight * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
+    public static Tensor lerp(Tensor self, Tensor end, Number weight) {
+        Scalar weight1 = Scalar.of(weight);
+        Tensor.acquire(self, end);
+        try {
+            return Tensor.wrap(Native.lerp_Scalar(self.handle(), end.handle(), weight1.tag(), weight1.bits(), weight1.imag()));
+        } finally {
+            Tensor.release(self, end);
+        }
+    }
+
+    /**
+     * Interpolates between two elements.
+     * <p>{@code out_i = self_i + weight * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor lerp_out(Tensor self, Tensor end, Number weight, Tensor out) {
+        Scalar weight1 = Scalar.of(weight);
+        Tensor.acquire(self, end, out);
+        try {
+            Native.lerp_Scalar_out(self.handle(), end.handle(), weight1.tag(), weight1.bits(), weight1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, end, out);
+        }
+    }
+
+    /**
+     * Interpolates between two elements, each by its own weight.
+     * <p>{@code out_i = self_i + weight_i * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @return the result
+     */
+    public static Tensor lerp(Tensor self, Tensor end, Tensor weight) {
+        Tensor.acquire(self, end, weight);
+        try {
+            return Tensor.wrap(Native.lerp_Tensor(self.handle(), end.handle(), weight.handle()));
+        } finally {
+            Tensor.release(self, end, weight);
+        }
+    }
+
+    /**
+     * Interpolates between two elements, each by its own weight.
+     * <p>{@code out_i = self_i + weight_i * (end_i - self_i)}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param end as in the formula
+     * @param weight as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor lerp_out(Tensor self, Tensor end, Tensor weight, Tensor out) {
+        Tensor.acquire(self, end, weight, out);
+        try {
+            Native.lerp_Tensor_out(self.handle(), end.handle(), weight.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, end, weight, out);
+        }
+    }
+
+    /**
+     * Adds products.
+     * <p>{@code out_i = self_i + value * tensor1_i * tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor addcmul(Tensor self, Tensor tensor1, Tensor tensor2, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, tensor1, tensor2);
+        try {
+            return Tensor.wrap(Native.addcmul(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self, tensor1, tensor2);
+        }
+    }
+
+    /** The same as {@code addcmul(self, tensor1, tensor2, 1)}. */
+    public static Tensor addcmul(Tensor self, Tensor tensor1, Tensor tensor2) {
+        return addcmul(self, tensor1, tensor2, 1);
+    }
+
+    /**
+     * Adds products.
+     * <p>{@code out_i = self_i + value * tensor1_i * tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor addcmul_out(Tensor self, Tensor tensor1, Tensor tensor2, Number value, Tensor out) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, tensor1, tensor2, out);
+        try {
+            Native.addcmul_out(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, tensor1, tensor2, out);
+        }
+    }
+
+    /** The same as {@code addcmul_out(self, tensor1, tensor2, 1, out)}. */
+    public static Tensor addcmul_out(Tensor self, Tensor tensor1, Tensor tensor2, Tensor out) {
+        return addcmul_out(self, tensor1, tensor2, 1, out);
+    }
+
+    /**
+     * Adds quotients.
+     * <p>{@code out_i = self_i + value * tensor1_i / tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Quotients of integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, tensor1, tensor2);
+        try {
+            return Tensor.wrap(Native.addcdiv(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self, tensor1, tensor2);
+        }
+    }
+
+    /** The same as {@code addcdiv(self, tensor1, tensor2, 1)}. */
+    public static Tensor addcdiv(Tensor self, Tensor tensor1, Tensor tensor2) {
+        return addcdiv(self, tensor1, tensor2, 1);
+    }
+
+    /**
+     * Adds quotients.
+     * <p>{@code out_i = self_i + value * tensor1_i / tensor2_i}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Quotients of integers are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param tensor1 as in the formula
+     * @param tensor2 as in the formula
+     * @param value as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor addcdiv_out(Tensor self, Tensor tensor1, Tensor tensor2, Number value, Tensor out) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, tensor1, tensor2, out);
+        try {
+            Native.addcdiv_out(self.handle(), tensor1.handle(), tensor2.handle(), value1.tag(), value1.bits(), value1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, tensor1, tensor2, out);
+        }
+    }
+
+    /** The same as {@code addcdiv_out(self, tensor1, tensor2, 1, out)}. */
+    public static Tensor addcdiv_out(Tensor self, Tensor tensor1, Tensor tensor2, Tensor out) {
+        return addcdiv_out(self, tensor1, tensor2, 1, out);
     }
 
     // optim: Whole optimizer steps over lists of parameters.

@@ -91,6 +91,86 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_bitwise_not() {
+        Examples.check(() -> Torch.bitwise_not(Tensor.of(new long[] {0, 5}, new long[] {2})), () -> Tensor.of(new long[] {-1, -6}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_and_Tensor() {
+        Examples.check(() -> Torch.bitwise_and(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2})), () -> Tensor.of(new long[] {8, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_and_Scalar() {
+        Examples.check(() -> Torch.bitwise_and(Tensor.of(new long[] {3, 4}, new long[] {2}), 6), () -> Tensor.of(new long[] {2, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_and_Scalar_Tensor() {
+        Examples.check(() -> Torch.bitwise_and(6, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {2, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_or_Tensor() {
+        Examples.check(() -> Torch.bitwise_or(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2})), () -> Tensor.of(new long[] {14, 7}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_or_Scalar() {
+        Examples.check(() -> Torch.bitwise_or(Tensor.of(new long[] {3, 4}, new long[] {2}), 6), () -> Tensor.of(new long[] {7, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_or_Scalar_Tensor() {
+        Examples.check(() -> Torch.bitwise_or(6, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {7, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_xor_Tensor() {
+        Examples.check(() -> Torch.bitwise_xor(Tensor.of(new long[] {12, 6}, new long[] {2}), Tensor.of(new long[] {10, 3}, new long[] {2})), () -> Tensor.of(new long[] {6, 5}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_xor_Scalar() {
+        Examples.check(() -> Torch.bitwise_xor(Tensor.of(new long[] {3, 4}, new long[] {2}), 6), () -> Tensor.of(new long[] {5, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_xor_Scalar_Tensor() {
+        Examples.check(() -> Torch.bitwise_xor(6, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {5, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_left_shift_Tensor() {
+        Examples.check(() -> Torch.bitwise_left_shift(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {2, 1}, new long[] {2})), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_left_shift_Tensor_Scalar() {
+        Examples.check(() -> Torch.bitwise_left_shift(Tensor.of(new long[] {2, 3}, new long[] {2}), 4), () -> Tensor.of(new long[] {32, 48}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_left_shift_Scalar_Tensor() {
+        Examples.check(() -> Torch.bitwise_left_shift(1, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {8, 16}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_right_shift_Tensor() {
+        Examples.check(() -> Torch.bitwise_right_shift(Tensor.of(new long[] {8, -3}, new long[] {2}), Tensor.of(new long[] {2, 1}, new long[] {2})), () -> Tensor.of(new long[] {2, -2}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_right_shift_Tensor_Scalar() {
+        Examples.check(() -> Torch.bitwise_right_shift(Tensor.of(new long[] {32, 48}, new long[] {2}), 4), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_bitwise_right_shift_Scalar_Tensor() {
+        Examples.check(() -> Torch.bitwise_right_shift(16, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {2, 1}, new long[] {2}));
+    }
+
+    @Test
     void example_eq_Tensor() {
         Examples.check(() -> Torch.eq(Tensor.of(new long[] {1, 3}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
     }
@@ -163,6 +243,41 @@ class OperatorExamplesTest {
     @Test
     void example_logical_not() {
         Examples.check(() -> Torch.logical_not(Tensor.of(new long[] {1, 0}, new long[] {2})), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
+    }
+
+    @Test
+    void example_isnan() {
+        Examples.check(() -> Torch.isnan(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {false}, new long[] {1}));
+    }
+
+    @Test
+    void example_isinf() {
+        Examples.check(() -> Torch.isinf(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {false}, new long[] {1}));
+    }
+
+    @Test
+    void example_isfinite() {
+        Examples.check(() -> Torch.isfinite(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {true}, new long[] {1}));
+    }
+
+    @Test
+    void example_isposinf() {
+        Examples.check(() -> Torch.isposinf(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {false}, new long[] {1}));
+    }
+
+    @Test
+    void example_isneginf() {
+        Examples.check(() -> Torch.isneginf(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {false}, new long[] {1}));
+    }
+
+    @Test
+    void example_signbit() {
+        Examples.check(() -> Torch.signbit(Tensor.of(new float[] {-2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
+    }
+
+    @Test
+    void example_logical_xor() {
+        Examples.check(() -> Torch.logical_xor(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new boolean[] {true, true}, new long[] {2})), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
@@ -351,6 +466,56 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_sinc() {
+        Examples.check(() -> Torch.sinc(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_deg2rad() {
+        Examples.check(() -> Torch.deg2rad(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_rad2deg() {
+        Examples.check(() -> Torch.rad2deg(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_atan2() {
+        Examples.check(() -> Torch.atan2(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_hypot() {
+        Examples.check(() -> Torch.hypot(Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1})), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_logaddexp() {
+        Examples.check(() -> Torch.logaddexp(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1000.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_logaddexp2() {
+        Examples.check(() -> Torch.logaddexp2(Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1})), () -> Tensor.of(new float[] {4.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_xlogy_Tensor() {
+        Examples.check(() -> Torch.xlogy(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {0.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_xlogy_Scalar_Self() {
+        Examples.check(() -> Torch.xlogy(2, Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_xlogy_Scalar_Other() {
+        Examples.check(() -> Torch.xlogy(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 1), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
     void example_index_select() {
         Examples.check(() -> Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2})), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
     }
@@ -418,6 +583,151 @@ class OperatorExamplesTest {
     @Test
     void example_softmax_int() {
         Examples.check(() -> Torch.softmax(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2}));
+    }
+
+    @Test
+    void example_abs() {
+        Examples.check(() -> Torch.abs(Tensor.of(new long[] {-2, 3}, new long[] {2})), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_sign() {
+        Examples.check(() -> Torch.sign(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_sgn() {
+        Examples.check(() -> Torch.sgn(Tensor.of(new float[] {-2.5f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_ceil() {
+        Examples.check(() -> Torch.ceil(Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2})), () -> Tensor.of(new float[] {1.0f, -0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_floor() {
+        Examples.check(() -> Torch.floor(Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, -1.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_trunc() {
+        Examples.check(() -> Torch.trunc(Tensor.of(new float[] {1.5f, -1.5f}, new long[] {2})), () -> Tensor.of(new float[] {1.0f, -1.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_round() {
+        Examples.check(() -> Torch.round(Tensor.of(new float[] {0.5f, 1.5f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_round_decimals() {
+        Examples.check(() -> Torch.round(Tensor.of(new float[] {0.25f, 1.75f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_frac() {
+        Examples.check(() -> Torch.frac(Tensor.of(new float[] {1.5f, -1.5f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, -0.5f}, new long[] {2}));
+    }
+
+    @Test
+    void example_nan_to_num() {
+        Examples.check(() -> Torch.nan_to_num(Tensor.of(new float[] {1.5f}, new long[] {1})), () -> Tensor.of(new float[] {1.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_copysign_Tensor() {
+        Examples.check(() -> Torch.copysign(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_copysign_Scalar() {
+        Examples.check(() -> Torch.copysign(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), -1), () -> Tensor.of(new float[] {-1.0f, -2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_fmod_Tensor() {
+        Examples.check(() -> Torch.fmod(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {3, 3}, new long[] {2})), () -> Tensor.of(new long[] {1, -1}, new long[] {2}));
+    }
+
+    @Test
+    void example_fmod_Scalar() {
+        Examples.check(() -> Torch.fmod(Tensor.of(new long[] {7, -7}, new long[] {2}), 3), () -> Tensor.of(new long[] {1, -1}, new long[] {2}));
+    }
+
+    @Test
+    void example_remainder_Tensor() {
+        Examples.check(() -> Torch.remainder(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {3, 3}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_remainder_Scalar() {
+        Examples.check(() -> Torch.remainder(Tensor.of(new long[] {7, -7}, new long[] {2}), 3), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_remainder_Scalar_Tensor() {
+        Examples.check(() -> Torch.remainder(7, Tensor.of(new long[] {4, 5}, new long[] {2})), () -> Tensor.of(new long[] {3, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_floor_divide() {
+        Examples.check(() -> Torch.floor_divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2})), () -> Tensor.of(new long[] {3, -4}, new long[] {2}));
+    }
+
+    @Test
+    void example_floor_divide_Scalar() {
+        Examples.check(() -> Torch.floor_divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2), () -> Tensor.of(new long[] {3, -4}, new long[] {2}));
+    }
+
+    @Test
+    void example_minimum() {
+        Examples.check(() -> Torch.minimum(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_fmax() {
+        Examples.check(() -> Torch.fmax(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {3, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_fmin() {
+        Examples.check(() -> Torch.fmin(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_heaviside() {
+        Examples.check(() -> Torch.heaviside(Tensor.of(new float[] {-1.0f, 0.0f, 2.0f}, new long[] {3}), Tensor.of(new float[] {0.5f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_clamp_min_Tensor() {
+        Examples.check(() -> Torch.clamp_min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {3, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_clamp_max_Tensor() {
+        Examples.check(() -> Torch.clamp_max(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_lerp_Scalar() {
+        Examples.check(() -> Torch.lerp(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {4.0f, 4.0f}, new long[] {2}), 0.5), () -> Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_lerp_Tensor() {
+        Examples.check(() -> Torch.lerp(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {4.0f, 4.0f}, new long[] {2}), Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_addcmul() {
+        Examples.check(() -> Torch.addcmul(Tensor.of(new long[] {1, 1}, new long[] {2}), Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {4, 5}, new long[] {2}), 2), () -> Tensor.of(new long[] {17, 31}, new long[] {2}));
+    }
+
+    @Test
+    void example_addcdiv() {
+        Examples.check(() -> Torch.addcdiv(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {6.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), 2), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
     }
 
     @Test

@@ -1,0 +1,54 @@
+//! Bits of integers; bools are one bit.
+
+use crate::number::Flag;
+use crate::pointwise::{LIGHT, Loop};
+use rushlight_base::{DType, Result};
+
+/// Kernels of two operands.
+macro_rules! bitwise {
+    ($($(#[$doc:meta])* $name:ident($kernel:literal): |$a:ident, $b:ident| $value:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(walk: &Loop<3>) -> Result<()> {
+            if walk.common() == DType::Bool {
+                return walk.map::<Flag, Flag, Flag>(LIGHT, |$a, $b| $value);
+            }
+            dispatch!(walk.common(), $kernel, integer, T => walk.map::<T, T, T>(LIGHT, |$a, $b| $value))
+        }
+    )*};
+}
+
+bitwise! {
+    /// out = the bits of both
+    bitwise_and("bitwise_and_cpu"): |a, b| a & b;
+    /// out = the bits of either
+    bitwise_or("bitwise_or_cpu"): |a, b| a | b;
+    /// out = the bits of one of both
+    bitwise_xor("bitwise_xor_cpu"): |a, b| a ^ b;
+}
+
+/// out = the other bits
+pub fn bitwise_not(walk: &Loop<2>) -> Result<()> {
+    if walk.common() == DType::Bool {
+        return walk.map::<Flag, Flag>(LIGHT, |a| !a);
+    }
+    dispatch!(walk.common(), "bitwise_not_cpu", integer, T => walk.map::<T, T>(LIGHT, |a| !a))
+}
+
+/// out = a 2^b; 0 where b is no number of bits that a has
+pub fn left_shift(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.common(), "lshift_cpu", integer, T => walk.map::<T, T, T>(LIGHT, |a, b| {
+        // A negative number of bits is a great unsigned one.
+        if (b as u64) < u64::from(T::BITS) { a.wrapping_shl(b as u32) } else { 0 }
+    }))
+}
+
+/// out = a / 2^b, rounded down: 0 or -1 where b is no number of bits that a has
+pub fn right_shift(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.common(), "rshift_cpu", integer, T => {
+        // True only for signed types: the others are never below zero.
+        #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
+        walk.map::<T, T, T>(LIGHT, |a, b| {
+            if (b as u64) < u64::from(T::BITS) { a.wrapping_shr(b as u32) } else { (0 as T).wrapping_sub((a < 0) as T) }
+        })
+    })
+}

@@ -1,0 +1,305 @@
+//! Rounding, signs, remainders and combinations of each element: arithmetic that the compiler makes vector code of.
+
+// The loops are written once for every type, also where nothing is below zero.
+#![allow(clippy::bool_comparison, clippy::absurd_extreme_comparisons, unused_comparisons)]
+
+use crate::number::{Analytic, Flag, Number, Ordered, Wide};
+use crate::pointwise::{HEAVY, LIGHT, Loop};
+use rushlight_base::{Complex64, Complex128, DType, Result, Scalar, ensure};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Kernels `out = f(a)` of floats: their PyTorch name and the function of a number.
+macro_rules! of_floats {
+    ($($(#[$doc:meta])* $name:ident($kernel:literal): |$a:ident| $value:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(walk: &Loop<2>) -> Result<()> {
+            compute!(walk.common(), $kernel, half float, T => walk.map::<T, T>(LIGHT, |$a| $value))
+        }
+    )*};
+}
+
+of_floats! {
+    /// out = the next whole number above a
+    ceil("ceil"): |a| a.ceil();
+    /// out = the next whole number below a
+    floor("floor"): |a| a.floor();
+    /// out = the next whole number towards zero
+    trunc("trunc"): |a| a.trunc();
+    /// out = the nearest whole number, ties to even
+    round("round_vml_cpu"): |a| a.round_ties_even();
+    /// out = a less its whole part
+    frac("frac"): |a| a - a.trunc();
+}
+
+/// out = a rounded to `decimals` digits after the point; negative: before it.
+pub fn round_decimals(walk: &Loop<2>, decimals: i64) -> Result<()> {
+    compute!(walk.common(), "round_vml_cpu", half float, T => {
+        type W = <T as Number>::Wide;
+        let power = W::from_f64(10f64.powi(decimals.unsigned_abs().min(400) as i32));
+        if decimals < 0 {
+            walk.map::<T, T>(LIGHT, move |a| (a / power).round_ties_even() * power)
+        } else {
+            walk.map::<T, T>(LIGHT, move |a| (a * power).round_ties_even() / power)
+        }
+    })
+}
+
+/// out = |a|; of a complex number, the real size.
+pub fn abs(walk: &Loop<2>) -> Result<()> {
+    match walk.common() {
+        DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.re.hypot(a.im)),
+        DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.re.hypot(a.im)),
+        // An unsigned number, or a flag, is its own size.
+        other if other.is_integral(true) => {
+            compute!(other, "abs_cpu", integer bool, T => {
+                type W = <T as Number>::Wide;
+                walk.map::<T, T>(LIGHT, |a| if a < W::ZERO { W::ZERO.sub(a) } else { a })
+            })
+        }
+        other => compute!(other, "abs_cpu", half float, T => walk.map::<T, T>(LIGHT, |a| a.abs())),
+    }
+}
+
+/// out = -1, 0 or 1, as a lies; of a complex number, the number of size 1 in its direction.
+pub fn sgn(walk: &Loop<2>) -> Result<()> {
+    compute!(walk.common(), "sign_cpu", integer half float bool complex chalf, T => walk.map::<T, T>(LIGHT, Signed::sign))
+}
+
+/// out = is a below zero, or minus zero?
+pub fn signbit(walk: &Loop<2>) -> Result<()> {
+    compute!(walk.common(), "signbit_cpu", integer half float bool, T => walk.map::<Flag, T>(LIGHT, Signed::is_minus))
+}
+
+/// out = is a infinite?
+pub fn isinf(walk: &Loop<2>) -> Result<()> {
+    compute!(walk.common(), "isinf", integer unsigned half float bool complex chalf, T => {
+        walk.map::<Flag, T>(LIGHT, Signed::is_infinity)
+    })
+}
+
+/// out = is a neither infinite nor not a number?
+pub fn isfinite(walk: &Loop<2>) -> Result<()> {
+    compute!(walk.common(), "isfinite", integer unsigned half float bool complex chalf, T => {
+        walk.map::<Flag, T>(LIGHT, |a| !a.is_infinity() && !a.is_nan())
+    })
+}
+
+/// out = is a plus infinity (or minus infinity)?
+pub fn is_infinity_of(walk: &Loop<2>, minus: bool) -> Result<()> {
+    let name = if minus { "isneginf_cpu" } else { "isposinf_cpu" };
+    compute!(walk.common(), name, integer half float bool, T => {
+        walk.map::<Flag, T>(LIGHT, move |a| a.is_infinity() && a.is_minus() == minus)
+    })
+}
+
+/// What has a sign, or a direction.
+trait Signed: Wide {
+    fn sign(self) -> Self;
+    fn is_minus(self) -> bool;
+    fn is_infinity(self) -> bool;
+}
+
+macro_rules! signed {
+    ($($type:ty),*; whole $($whole:ty),*) => {
+        $(impl Signed for $type {
+            #[inline(always)]
+            fn sign(self) -> $type {
+                // Not a number is neither above nor below zero.
+                f32::from(self > 0.0) as $type - f32::from(self < 0.0) as $type
+            }
+            #[inline(always)]
+            fn is_minus(self) -> bool {
+                self.is_sign_negative()
+            }
+            #[inline(always)]
+            fn is_infinity(self) -> bool {
+                self.abs() == <$type>::INFINITY
+            }
+        }
+        impl Signed for num_complex::Complex<$type> {
+            #[inline(always)]
+            fn sign(self) -> Self {
+                let size = self.re.hypot(self.im);
+                if size == 0.0 { Self::ZERO } else { Self::new(self.re / size, self.im / size) }
+            }
+            #[inline(always)]
+            fn is_minus(self) -> bool {
+                false
+            }
+            #[inline(always)]
+            fn is_infinity(self) -> bool {
+                self.re.is_infinity() || self.im.is_infinity()
+            }
+        })*
+        $(impl Signed for $whole {
+            #[inline(always)]
+            fn sign(self) -> $whole {
+                let (above, below) = ((self > 0) as $whole, (self < 0) as $whole);
+                above.wrapping_sub(below)
+            }
+            #[inline(always)]
+            fn is_minus(self) -> bool {
+                self < 0
+            }
+            #[inline(always)]
+            fn is_infinity(self) -> bool {
+                false
+            }
+        })*
+        impl Signed for bool {
+            #[inline(always)]
+            fn sign(self) -> bool {
+                self
+            }
+            #[inline(always)]
+            fn is_minus(self) -> bool {
+                false
+            }
+            #[inline(always)]
+            fn is_infinity(self) -> bool {
+                false
+            }
+        }
+    };
+}
+
+signed!(f32, f64; whole u8, i8, i16, i32, i64, u16, u32, u64);
+
+/// out = the size of a with the sign of b
+pub fn copysign(walk: &Loop<3>) -> Result<()> {
+    compute!(walk.common(), "copysign_cpu", half float, T => walk.map::<T, T, T>(LIGHT, |a, b| a.copysign(b)))
+}
+
+/// out = a - b trunc(a/b), with a's sign; or a - b floor(a/b), with b's. An integer divided by zero is an error.
+pub fn remainder(walk: &Loop<3>, floor: bool) -> Result<()> {
+    let name = if floor { "remainder_cpu" } else { "fmod_cpu" };
+    if walk.common().is_floating() {
+        return compute!(walk.common(), name, half float, T => {
+            if !floor {
+                return walk.map::<T, T, T>(HEAVY, |a, b| a % b);
+            }
+            walk.map::<T, T, T>(HEAVY, |a, b| {
+                let rest = a % b;
+                if rest != 0.0 && (b < 0.0) != (rest < 0.0) { rest + b } else { rest }
+            })
+        });
+    }
+    let by_zero = AtomicBool::new(false);
+    dispatch!(walk.common(), name, integer, T => {
+        let by_zero = &by_zero;
+        walk.map::<T, T, T>(HEAVY, move |a, b| {
+            if b == 0 {
+                by_zero.store(true, Ordering::Relaxed);
+                return 0;
+            }
+            let rest = a.wrapping_rem(b);
+            if floor && rest != 0 && (b < 0) != (rest < 0) { rest.wrapping_add(b) } else { rest }
+        })
+    })?;
+    ensure!(!by_zero.load(Ordering::Relaxed), Runtime, "ZeroDivisionError");
+    Ok(())
+}
+
+/// The first unless it is NaN or the second is better.
+#[inline(always)]
+fn ignoring_nan<T: Ordered>(a: T, b: T, b_is_better: bool) -> T {
+    if a.is_nan() || b_is_better { b } else { a }
+}
+
+/// out = max(a, b), the other where one is NaN
+pub fn fmax(walk: &Loop<3>) -> Result<()> {
+    compute!(walk.common(), "fmax_cpu", integer half float bool, T => {
+        walk.map::<T, T, T>(LIGHT, |a, b| ignoring_nan(a, b, b > a))
+    })
+}
+
+/// out = min(a, b), the other where one is NaN
+pub fn fmin(walk: &Loop<3>) -> Result<()> {
+    compute!(walk.common(), "fmin_cpu", integer half float bool, T => {
+        walk.map::<T, T, T>(LIGHT, |a, b| ignoring_nan(a, b, b < a))
+    })
+}
+
+/// out = b where a is 0, else 1 where a > 0, else 0
+pub fn heaviside(walk: &Loop<3>) -> Result<()> {
+    compute!(walk.common(), "heaviside_cpu", integer half float bool, T => {
+        type W = <T as Number>::Wide;
+        walk.map::<T, T, T>(LIGHT, |a, b| if a == W::ZERO { b } else if a > W::ZERO { W::ONE } else { W::ZERO })
+    })
+}
+
+/// out = a, or one of these where it is not finite.
+pub fn nan_to_num(walk: &Loop<2>, nan: f64, infinity: f64, minus_infinity: f64) -> Result<()> {
+    compute!(walk.common(), "nan_to_num", half float, T => {
+        type W = <T as Number>::Wide;
+        let [nan, infinity, minus_infinity] = [nan, infinity, minus_infinity].map(W::from_f64);
+        walk.map::<T, T>(LIGHT, move |a| {
+            let a = if a == W::INFINITY { infinity } else { a };
+            let a = if a == W::NEG_INFINITY { minus_infinity } else { a };
+            if a.is_nan() { nan } else { a }
+        })
+    })
+}
+
+/// out = a + weight (b - a), from the nearer end: operands (out, a, b, weight).
+pub fn lerp(walk: &Loop<4>) -> Result<()> {
+    compute!(walk.common(), "lerp_kernel_tensor", half float complex, T => {
+        type W = <T as Number>::Wide;
+        walk.map::<T, T, T, T>(LIGHT, |a, b, weight| {
+            let way = b.sub(a);
+            if weight.is_small() { a.add(weight.mul(way)) } else { b.sub(way.mul(W::ONE.sub(weight))) }
+        })
+    })
+}
+
+/// out = a + weight (b - a), from the nearer end. The weight is not rounded to a half.
+pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
+    compute!(walk.common(), "lerp_kernel_scalar", half float complex, T => {
+        type W = <T as Number>::Wide;
+        let weight = W::from_scalar(weight);
+        walk.map::<T, T, T>(LIGHT, move |a, b| {
+            let way = b.sub(a);
+            if weight.is_small() { a.add(weight.mul(way)) } else { b.sub(way.mul(W::ONE.sub(weight))) }
+        })
+    })
+}
+
+/// Is a weight nearer to 0 than to 1?
+trait Weight: Wide {
+    fn is_small(self) -> bool;
+}
+
+macro_rules! weights {
+    ($($type:ty),*) => {$(
+        impl Weight for $type {
+            #[inline(always)]
+            fn is_small(self) -> bool {
+                self.abs() < 0.5
+            }
+        }
+        impl Weight for num_complex::Complex<$type> {
+            #[inline(always)]
+            fn is_small(self) -> bool {
+                self.re * self.re + self.im * self.im < 0.25
+            }
+        }
+    )*};
+}
+
+weights!(f32, f64);
+
+/// out = a + value b c
+pub fn addcmul(walk: &Loop<4>, value: Scalar) -> Result<()> {
+    compute!(walk.common(), "addcmul_cpu_out", integer half float complex chalf, T => {
+        let value = <T as Number>::Wide::from_scalar(value);
+        walk.map::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).mul(c)))
+    })
+}
+
+/// out = a + value b / c
+pub fn addcdiv(walk: &Loop<4>, value: Scalar) -> Result<()> {
+    compute!(walk.common(), "addcdiv_cpu_out", half float complex chalf, T => {
+        let value = <T as Number>::Wide::from_scalar(value);
+        walk.map::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
+    })
+}

@@ -1,0 +1,34 @@
+//! Derivatives of signs, remainders and combinations.
+
+use super::Expr;
+use rushlight_base::Scalar;
+
+/// The gradient of a direction: none for a real sign; of a complex number, the part across the direction.
+pub fn sgn(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
+    if !self_.dtype().is_complex() {
+        return grad.zeros();
+    }
+    let size = self_.abs();
+    let along = (grad.conj() * result).real() / &size;
+    let across = grad / &size - result * along;
+    size.eq_scalar(0).where_scalarself(0, across)
+}
+
+/// The gradient of a size that was given a sign: the sign, and nothing at zero.
+pub fn copysign(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
+    self_.eq_scalar(0).where_scalarself(0, grad * (result / self_))
+}
+
+/// The gradient of the remainder of a number by its divisor: the whole part of the quotient, negated.
+pub fn remainder_of_number(grad: &Expr, number: Scalar, divisor: &Expr) -> Expr {
+    let floor = divisor.zeros().add_scalar(number, 1).div_tensor_mode(divisor, Some("floor"));
+    -grad * floor
+}
+
+/// One less the weight.
+pub fn rest_of(weight: Scalar) -> Scalar {
+    match weight {
+        Scalar::Complex(value) => Scalar::Complex(1.0 - value),
+        other => Scalar::Float(1.0 - other.to_f64()),
+    }
+}

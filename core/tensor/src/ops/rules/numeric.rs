@@ -1,0 +1,65 @@
+//! Rules of signs, extrema and combinations.
+
+use super::elementwise;
+use super::pointwise::{arithmetic, like};
+use super::promotion::common_dtype;
+use crate::dense::{Dense, Spec};
+use rushlight_base::{Result, ensure};
+
+/// Only real numbers lie above or below zero.
+pub fn sign(self_: &Dense) -> Result<Spec> {
+    ensure!(
+        !self_.dtype.is_complex(),
+        Runtime,
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
+    );
+    like(self_)
+}
+
+/// The smaller of two: real numbers only.
+pub fn minimum(self_: &Dense, other: &Dense) -> Result<Spec> {
+    let spec = arithmetic(self_, other)?;
+    ensure!(!spec.dtype.is_complex(), Runtime, "minimum not implemented for complex tensors.");
+    Ok(spec)
+}
+
+/// A bound for each element: real numbers only.
+pub fn clamp_bound(self_: &Dense, bound: &Dense) -> Result<Spec> {
+    let spec = arithmetic(self_, bound)?;
+    ensure!(!spec.dtype.is_complex(), Runtime, "clamp is not supported for complex types");
+    Ok(spec)
+}
+
+/// A step, with its value at zero.
+pub fn heaviside(self_: &Dense, values: &Dense) -> Result<Spec> {
+    ensure!(
+        !self_.dtype.is_complex() && !values.dtype.is_complex(),
+        Runtime,
+        "heaviside is not yet implemented for complex tensors."
+    );
+    ensure!(
+        self_.dtype == values.dtype,
+        Runtime,
+        "heaviside is not yet implemented for tensors with different dtypes."
+    );
+    arithmetic(self_, values)
+}
+
+/// The promoted dtype of three.
+pub fn ternary(a: &Dense, b: &Dense, c: &Dense) -> Result<Spec> {
+    elementwise(common_dtype(&[a, b, c])?, &[a, b, c])
+}
+
+/// Quotients are not integers.
+pub fn addcdiv(self_: &Dense, tensor1: &Dense, tensor2: &Dense) -> Result<Spec> {
+    ensure!(
+        !(tensor1.dtype.is_integral(true) && tensor2.dtype.is_integral(true)),
+        Runtime,
+        "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true \
+         division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * \
+         torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for \
+         float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / tensor2), \
+         for all dtypes."
+    );
+    ternary(self_, tensor1, tensor2)
+}
