@@ -22,6 +22,16 @@ impl<const N: usize> Walk<N> {
         Walk { sizes: DimVec::new(), steps: smallvec::SmallVec::new() }
     }
 
+    /// The walk over `sizes`, row-major, with the strides of `N` operands.
+    pub fn over(sizes: &[i64], strides: [&[i64]; N]) -> Walk<N> {
+        let mut walk = Walk::new();
+        for dim in (0..sizes.len()).rev() {
+            walk.push(sizes[dim], std::array::from_fn(|operand| strides[operand][dim] as isize));
+        }
+        walk.coalesce();
+        walk
+    }
+
     /// Adds a dimension outside of the others.
     fn push(&mut self, size: i64, steps: [isize; N]) {
         if size != 1 {
@@ -219,6 +229,9 @@ mod tests {
         for start in 0..24 {
             assert_eq!(places(&plan.kept, start..24), all[start..]);
         }
+        let walk = Walk::over(&[2, 1, 3, 4], [&[100, 9, 4, 1], &[50, 7, 8, 1]]);
+        assert_eq!((walk.inner(), walk.outer()), ((4, [1, 1]), 6));
+        assert_eq!(places(&walk, 2..5), [[8, 16], [100, 50], [104, 58]]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod complex;
 pub mod math;
 mod number;
 mod room;
+mod rows;
 pub mod simd;
 
 pub mod activation;

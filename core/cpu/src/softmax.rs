@@ -1,65 +1,55 @@
 //! Softmax and its logarithm along a dimension, with their gradients.
 //!
-//! Every row is shifted by its maximum first, so that no exponential overflows.
+//! Every row is shifted by its maximum first, so that no exponential overflows. `rows.rs` has the passes.
 
 use crate::array::Array;
-use crate::number::{Number, Real, Wide};
-use rushlight_base::plan::Plan;
-use rushlight_base::{Element, Result, ensure};
+use crate::math;
+use crate::reduce::fold::{FloatSum, LargestNumber};
+use crate::rows::{RowOp, Strip, apply, terms};
+use crate::simd::{Float, FloatVector, MAX_LANES, Simd};
+use rushlight_base::Result;
 
-/// One row: `len` elements, `step` apart.
+terms! {
+    First(): |at| at.read(1);
+    Powers(max): |at| math::exp(at.read(1) - max);
+    Scaled(scale): |at| at.read(0) * scale;
+    ScaledPowers(max, scale): |at| math::exp(at.read(1) - max) * scale;
+    LogShares(max, log_sum): |at| at.read(1) - max - log_sum;
+    Product(): |at| at.read(1) * at.read(2);
+    SoftmaxGradient(sum): |at| (at.read(1) - sum) * at.read(2);
+    LogSoftmaxGradient(sum): |at| at.read(1) - math::exp(at.read(2)) * sum;
+}
+
 #[derive(Clone, Copy)]
-struct Row<T> {
-    at: *mut T,
-    step: isize,
-    len: usize,
+struct LogSoftmax {
+    /// Is the sum kept in the dtype of the row?
+    rounds: bool,
 }
 
-impl<T: Number> Row<T> {
+/// Rounded as the element is.
+#[inline(always)]
+fn rounded<S: Simd, T: Float>(value: T::Vector<S>) -> T::Vector<S> {
+    let mut buffer = [0u64; MAX_LANES];
+    let buffer = buffer.as_mut_ptr().cast::<T>();
+    // SAFETY: no vector is larger than the buffer.
+    unsafe {
+        T::store::<S>(value, buffer);
+        T::load::<S>(buffer)
+    }
+}
+
+impl<T: Float> RowOp<T, 2> for LogSoftmax {
     #[inline(always)]
-    fn get(&self, i: usize) -> T::Wide {
-        debug_assert!(i < self.len);
-        // SAFETY: rows are made by `rows`, from arrays that hold `len` elements along the dimension, and
-        // every loop below runs to `len`.
-        unsafe { self.at.offset(i as isize * self.step).read().widen() }
+    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 2, PACKED>, _: usize) {
+        let max = strip.fold::<S>(LargestNumber, First([]));
+        let mut log_sum = strip.fold::<S>(FloatSum, Powers([max]));
+        if self.rounds {
+            log_sum = rounded::<S, T>(math::log(rounded::<S, T>(log_sum)));
+        } else {
+            log_sum = math::log(log_sum);
+        }
+        strip.map::<S>(LogShares([max, log_sum]));
     }
-
-    #[inline(always)]
-    fn set(&self, i: usize, value: T::Wide) {
-        debug_assert!(i < self.len);
-        // SAFETY: as for `get`.
-        unsafe { self.at.offset(i as isize * self.step).write(T::narrow(value)) }
-    }
-
-    fn sum(&self, f: impl Fn(usize, T::Wide) -> T::Wide) -> T::Wide {
-        (0..self.len).fold(T::Wide::ZERO, |sum, i| sum.add(f(i, self.get(i))))
-    }
-}
-
-/// Calls `each` with the rows along `dim` of arrays of one shape and dtype.
-fn rows<T: Element, const N: usize>(arrays: [&Array; N], dim: usize, each: &mut dyn FnMut([Row<T>; N])) -> Result<()> {
-    let len = arrays[0].size(dim);
-    ensure!(
-        arrays.iter().all(|array| array.sizes() == arrays[0].sizes()),
-        Internal,
-        "a row kernel got arrays of different shapes"
-    );
-    let parts = arrays.map(|array| array.without(dim));
-    let plan = Plan::<N>::new(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice()));
-    if len > 0 {
-        plan.elements(&mut |offsets: [isize; N]| {
-            each(std::array::from_fn(|operand| {
-                // The plan stays within all dimensions but `dim`.
-                let at = arrays[operand].as_ptr::<T>().wrapping_offset(offsets[operand]);
-                Row { at, step: arrays[operand].stride(dim), len }
-            }));
-        });
-    }
-    Ok(())
-}
-
-fn max_of<T: Number<Wide: Real>>(row: &Row<T>) -> T::Wide {
-    (1..row.len).fold(row.get(0), |best, i| crate::arithmetic::max_nan(best, row.get(i)))
 }
 
 /// out = a - ln sum e^a along `dim`
@@ -67,52 +57,79 @@ fn max_of<T: Number<Wide: Real>>(row: &Row<T>) -> T::Wide {
 /// Along the last dimension PyTorch keeps the sum and its logarithm in the dtype of the row, which shows in
 /// halves; so do we, so that models give the losses they gave there.
 pub fn log_softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    let rounds = dim + 1 == a.ndim();
+    let last = dim + 1 == a.ndim();
     dispatch!(a.dtype(), "log_softmax_lastdim_kernel_impl", half float, T => {
-        let kept = |value: <T as Number>::Wide| if rounds { T::narrow(value).widen() } else { value };
-        rows::<T, 2>([out, a], dim, &mut |[out, a]| {
-            let max = max_of(&a);
-            let log_sum = kept(kept(a.sum(|_, x| (x - max).exp())).ln());
-            (0..a.len).for_each(|i| out.set(i, a.get(i) - max - log_sum));
-        })
+        apply::<T, 2>([out, a], dim, LogSoftmax { rounds: last && size_of::<T>() < 4 })
     })
+}
+
+#[derive(Clone, Copy)]
+struct LogSoftmaxBackward;
+
+impl<T: Float> RowOp<T, 3> for LogSoftmaxBackward {
+    #[inline(always)]
+    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 3, PACKED>, _: usize) {
+        let sum = strip.fold::<S>(FloatSum, First([]));
+        strip.map::<S>(LogSoftmaxGradient([sum]));
+    }
 }
 
 /// grad_in = grad - e^out sum grad along `dim`; `out` is what the forward gave.
 pub fn log_softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
     dispatch!(grad.dtype(), "log_softmax_backward_lastdim_kernel_impl", half float, T => {
-        rows::<T, 3>([grad_in, grad, out], dim, &mut |[grad_in, grad, out]| {
-            let sum = grad.sum(|_, g| g);
-            (0..grad.len).for_each(|i| grad_in.set(i, grad.get(i) - out.get(i).exp() * sum));
-        })
+        apply::<T, 3>([grad_in, grad, out], dim, LogSoftmaxBackward)
     })
+}
+
+#[derive(Clone, Copy)]
+struct Softmax;
+
+impl<T: Float> RowOp<T, 2> for Softmax {
+    #[inline(always)]
+    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 2, PACKED>, _: usize) {
+        let max = strip.fold::<S>(LargestNumber, First([]));
+        let one = T::Vector::<S>::from_f64(1.0);
+        if size_of::<T>() == size_of::<T::Wide>() {
+            // The output has room for the powers, so that they are taken once.
+            let scale = one / strip.map_and_fold::<S>(FloatSum, Powers([max]));
+            strip.map::<S>(Scaled([scale]));
+        } else {
+            let scale = one / strip.fold::<S>(FloatSum, Powers([max]));
+            strip.map::<S>(ScaledPowers([max, scale]));
+        }
+    }
 }
 
 /// out = e^a / sum e^a along `dim`
 pub fn softmax(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "softmax_lastdim_kernel_impl", half float, T => {
-        rows::<T, 2>([out, a], dim, &mut |[out, a]| {
-            let max = max_of(&a);
-            let sum = a.sum(|_, x| (x - max).exp());
-            (0..a.len).for_each(|i| out.set(i, (a.get(i) - max).exp() / sum));
-        })
-    })
+    dispatch!(a.dtype(), "softmax_lastdim_kernel_impl", half float, T => apply::<T, 2>([out, a], dim, Softmax))
+}
+
+#[derive(Clone, Copy)]
+struct SoftmaxBackward;
+
+impl<T: Float> RowOp<T, 3> for SoftmaxBackward {
+    #[inline(always)]
+    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, 3, PACKED>, _: usize) {
+        let sum = strip.fold::<S>(FloatSum, Product([]));
+        strip.map::<S>(SoftmaxGradient([sum]));
+    }
 }
 
 /// grad_in = out (grad - sum grad out) along `dim`; `out` is what the forward gave.
 pub fn softmax_backward(grad_in: &Array, grad: &Array, out: &Array, dim: usize) -> Result<()> {
     dispatch!(grad.dtype(), "softmax_backward_lastdim_kernel_impl", half float, T => {
-        rows::<T, 3>([grad_in, grad, out], dim, &mut |[grad_in, grad, out]| {
-            let sum = grad.sum(|i, g| g * out.get(i));
-            (0..grad.len).for_each(|i| grad_in.set(i, (grad.get(i) - sum) * out.get(i)));
-        })
+        apply::<T, 3>([grad_in, grad, out], dim, SoftmaxBackward)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rushlight_base::DType;
+    use crate::convert::Source;
+    use crate::number::Analytic;
+    use crate::reduce::tests::at_every_level;
+    use rushlight_base::{DType, bf16};
 
     #[test]
     fn large_inputs_do_not_overflow() {
@@ -129,5 +146,85 @@ mod tests {
         assert!((out[0] + std::f32::consts::LN_2).abs() < 1e-6 && (out[2] + 1000.6931).abs() < 1e-3, "{out:?}");
         softmax(&o, &a, 0).unwrap();
         assert_eq!(out, [0.5, 0.5, 0.0]);
+    }
+
+    /// The four functions on rows of `len`, whose elements are `step` apart and whose neighbours are `row_step`.
+    fn check<T: Float<Wide: Analytic> + Source>(rows: usize, len: usize, strides: [i64; 2], tolerance: f64) {
+        let at = |row: usize, i: usize| row * strides[0] as usize + i * strides[1] as usize;
+        let room = at(rows - 1, len - 1) + 1;
+        let number = |value: f64| T::narrow(T::Wide::from_f64(value));
+        let values: Vec<T> = (0..room).map(|i| number((i * 7919 % 613) as f64 * 0.02 - 6.0)).collect();
+        let weights: Vec<T> = (0..room).map(|i| number((i * 31 % 17) as f64 * 0.1 - 0.7)).collect();
+        let sizes = [rows as i64, len as i64];
+        // SAFETY: every array has so many values as the strides reach.
+        let array = |at: *const T| unsafe { Array::new(at.cast_mut().cast(), T::DTYPE, &sizes, &strides) };
+        let [soft, log, soft_grad, log_grad] = [(); 4].map(|()| vec![number(0.0); room]);
+        let (x, grad, p, q) =
+            (array(values.as_ptr()), array(weights.as_ptr()), array(soft.as_ptr()), array(log.as_ptr()));
+        softmax(&p, &x, 1).unwrap();
+        log_softmax(&q, &x, 1).unwrap();
+        softmax_backward(&array(soft_grad.as_ptr()), &grad, &p, 1).unwrap();
+        log_softmax_backward(&array(log_grad.as_ptr()), &grad, &q, 1).unwrap();
+        for row in 0..rows {
+            let row_of = |values: &[T]| (0..len).map(|i| values[at(row, i)].to_f64()).collect::<Vec<_>>();
+            let (x, grad) = (row_of(&values), row_of(&weights));
+            let sum: f64 = x.iter().map(|x| x.exp()).sum();
+            let soft_dot: f64 = x.iter().zip(&grad).map(|(x, grad)| grad * x.exp() / sum).sum();
+            let total: f64 = grad.iter().sum();
+            for i in 0..len {
+                let p = x[i].exp() / sum;
+                for (found, expected) in [
+                    (soft[at(row, i)], p),
+                    (log[at(row, i)], x[i] - sum.ln()),
+                    (soft_grad[at(row, i)], (grad[i] - soft_dot) * p),
+                    (log_grad[at(row, i)], grad[i] - p * total),
+                ] {
+                    let error = (found.to_f64() - expected).abs();
+                    let allowed = tolerance * expected.abs().max(1.0);
+                    assert!(error <= allowed, "{rows} {len} {strides:?}: {} {expected}", found.to_f64());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_along_and_across_memory_agree_with_plain_loops() {
+        at_every_level(|| {
+            for (rows, len) in [(1usize, 1usize), (3, 7), (5, 40), (70, 33), (130, 9), (2, 3000), (2, 20_000)] {
+                // Row-major, column-major, with gaps along the rows.
+                for strides in [[len as i64, 1], [1, rows as i64], [2 * len as i64, 2]] {
+                    check::<f32>(rows, len, strides, 4e-6);
+                    check::<f64>(rows, len, strides, 1e-14);
+                    if len <= 40 {
+                        // The gradients of longer rows are those of what was rounded.
+                        check::<bf16>(rows, len, strides, 2e-2);
+                    }
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn nan_spreads_over_its_row_and_infinity_takes_it() {
+        for (input, soft, log) in
+            [(f32::NAN, [f32::NAN; 2], [f32::NAN; 2]), (f32::NEG_INFINITY, [0.0, 1.0], [f32::NEG_INFINITY, 0.0])]
+        {
+            for place in 0..40 {
+                let mut values = [1.0f32; 40];
+                values[place] = input;
+                let mut out = [9.0f32; 40];
+                // SAFETY: forty elements each.
+                let [a, o] = [&mut values, &mut out]
+                    .map(|values| unsafe { Array::new(values.as_mut_ptr().cast(), DType::F32, &[40], &[1]) });
+                softmax(&o, &a, 0).unwrap();
+                let others = soft[1] / 39.0;
+                for (i, &p) in out.iter().enumerate() {
+                    let expected = if i == place { soft[0] } else { others };
+                    assert!(p.is_nan() == expected.is_nan() && (p.is_nan() || (p - expected).abs() < 1e-6), "{p}");
+                }
+                log_softmax(&o, &a, 0).unwrap();
+                assert!(out[place].is_nan() == log[0].is_nan() && (log[0].is_nan() || out[place] == log[0]));
+            }
+        }
     }
 }

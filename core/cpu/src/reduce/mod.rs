@@ -127,4 +127,4 @@ fn truth(out: &Array, a: &Array, name: &str, finish: impl Fn(u8) -> bool + Sync)
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -13,7 +13,7 @@ static FORCED: AtomicU8 = AtomicU8::new(0);
 static SETTINGS: Mutex<()> = Mutex::new(());
 
 /// [`simd::run`], at the forced level.
-pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     let forced = Level::ALL.into_iter().find(|&level| level as u8 == FORCED.load(Ordering::Relaxed));
     match forced.filter(|level| level.is_available()) {
         None => simd::run(kernel),
@@ -21,7 +21,8 @@ pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     }
 }
 
-fn at_every_level(test: impl Fn()) {
+/// Runs `test` at each level, one such test at a time.
+pub(crate) fn at_every_level(test: impl Fn()) {
     let _held = SETTINGS.lock().unwrap_or_else(|error| error.into_inner());
     for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
         FORCED.store(level as u8, Ordering::Relaxed);

@@ -1,0 +1,343 @@
+//! What a kernel sees of rows that it takes whole: softmax, norms and their gradients.
+//!
+//! A [`Strip`] is one row, or as many neighbouring rows as a vector has lanes: where the rows themselves are far apart
+//! but their neighbours are not (softmax over the first dimension), a vector holds one element of each of several rows,
+//! and nothing is left to fold in the end. A [`RowOp`] is written once for both, in passes over the strip: [`Strip::fold`],
+//! [`Strip::map`] and [`Strip::map_and_fold`].
+//!
+//! What a pass computes is a [`Term`]: a type with a method that is always inlined. A closure would be a function of
+//! its own that lacks the level's instructions, unless the compiler chose to inline it.
+
+use crate::array::Array;
+use crate::reduce::fold::FloatFold;
+use crate::shared::Shared;
+use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
+use rushlight_base::reduction::Walk;
+use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::{Result, ensure};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+#[cfg(test)]
+use crate::reduce::tests::run;
+#[cfg(not(test))]
+use crate::simd::run;
+
+/// Vectors that are folded before their result joins the others: keeps the error of sums small.
+const LEAF: usize = 512;
+/// Elements of rows worth another thread: they are read several times, and exponentials taken of them.
+const GRAIN: usize = 4096;
+/// Neighbouring rows that are handed to a kernel together.
+const ACROSS: usize = 64;
+
+/// One row of each of `N` arrays, or one vector of neighbouring rows. `PACKED`: neighbouring lanes are neighbours in
+/// memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Strip<T, const N: usize, const PACKED: bool> {
+    at: [*mut T; N],
+    /// From a vector to the next.
+    steps: [isize; N],
+    /// From a lane to the next; 1 where they are packed.
+    lane_steps: [isize; N],
+    /// Vectors with all lanes, and all vectors.
+    full: usize,
+    vectors: usize,
+    /// Lanes of the others.
+    rest: usize,
+    /// Are the lanes rows of their own?
+    across: bool,
+}
+
+/// One vector of a strip.
+pub(crate) struct Place<'a, S, T, const N: usize, const PACKED: bool> {
+    strip: &'a Strip<T, N, PACKED>,
+    nth: usize,
+    count: usize,
+    level: PhantomData<S>,
+}
+
+/// What a pass computes of each vector.
+pub(crate) trait Term<S: Simd, T: Float, const N: usize, const PACKED: bool>: Copy {
+    /// The value at a place.
+    fn of(self, place: Place<'_, S, T, N, PACKED>) -> T::Vector<S>;
+}
+
+/// `terms! { Power(max): |at| math::exp(at.read(1) - max); }` names terms; what stands in brackets is one vector each, the
+/// same for all places of a strip.
+macro_rules! terms {
+    ($($name:ident($($field:ident),*): |$at:ident| $value:expr;)*) => {$(
+        struct $name<V>([V; <[&str]>::len(&[$(stringify!($field)),*])]);
+
+        impl<V: Copy> Clone for $name<V> {
+            #[inline(always)]
+            fn clone(&self) -> $name<V> {
+                *self
+            }
+        }
+        impl<V: Copy> Copy for $name<V> {}
+
+        impl<S: Simd, T: Float, const N: usize, const PACKED: bool> crate::rows::Term<S, T, N, PACKED>
+            for $name<T::Vector<S>>
+        {
+            #[inline(always)]
+            fn of(self, $at: crate::rows::Place<'_, S, T, N, PACKED>) -> T::Vector<S> {
+                let [$($field),*] = self.0;
+                $value
+            }
+        }
+    )*};
+}
+
+pub(crate) use terms;
+
+impl<S: Simd, T: Float, const N: usize, const PACKED: bool> Place<'_, S, T, N, PACKED> {
+    /// The elements of array `operand`; lanes that are not there are zero.
+    #[inline(always)]
+    pub(crate) fn read(&self, operand: usize) -> T::Vector<S> {
+        let (at, lane_step) = self.strip.at(operand, self.nth);
+        // SAFETY: the maker of the strip vouches for its elements, and places are made within it.
+        unsafe {
+            if !PACKED {
+                T::load_strided::<S>(at, lane_step * size_of::<T>() as isize, self.count)
+            } else if self.count == T::Vector::<S>::LANES {
+                T::load::<S>(at)
+            } else {
+                T::load_partial::<S>(at, self.count)
+            }
+        }
+    }
+
+    /// The numbers of `vector`, which all rows share: one for each element of a row, side by side.
+    #[inline(always)]
+    pub(crate) fn shared(&self, vector: Shared<T::Wide>) -> T::Vector<S> {
+        let lanes = T::Vector::<S>::LANES;
+        let at = vector.get().wrapping_add(self.nth * lanes);
+        // SAFETY: as for `read`: the maker of the vector vouches for a number for each element.
+        unsafe {
+            if self.count == lanes { T::Vector::<S>::load(at) } else { T::Vector::<S>::load_partial(at, self.count) }
+        }
+    }
+
+    #[inline(always)]
+    fn write(&self, operand: usize, value: T::Vector<S>) {
+        let (at, lane_step) = self.strip.at(operand, self.nth);
+        // SAFETY: as for `read`.
+        unsafe {
+            if !PACKED {
+                T::store_strided::<S>(value, at, lane_step * size_of::<T>() as isize, self.count);
+            } else if self.count == T::Vector::<S>::LANES {
+                T::store::<S>(value, at);
+            } else {
+                T::store_partial::<S>(value, at, self.count);
+            }
+        }
+    }
+}
+
+impl<T: Float, const N: usize, const PACKED: bool> Strip<T, N, PACKED> {
+    /// One row of `len` elements.
+    #[inline(always)]
+    pub(crate) fn along<S: Simd>(at: [*mut T; N], steps: [isize; N], len: usize) -> Strip<T, N, PACKED> {
+        let lanes = T::Vector::<S>::LANES;
+        let (full, rest, vectors) = (len / lanes, len % lanes, len.div_ceil(lanes));
+        let vector_steps = if PACKED { [lanes as isize; N] } else { steps.map(|step| step * lanes as isize) };
+        Strip { at, steps: vector_steps, lane_steps: steps, full, vectors, rest, across: false }
+    }
+
+    /// `width` neighbouring rows of `len` elements: one vector of them.
+    #[inline(always)]
+    fn across<S: Simd>(at: [*mut T; N], steps: [isize; N], len: usize, width: usize) -> Strip<T, N, PACKED> {
+        let full = if width == T::Vector::<S>::LANES { len } else { 0 };
+        Strip { at, steps, lane_steps: [1; N], full, vectors: len, rest: width, across: true }
+    }
+
+    #[inline(always)]
+    fn at(&self, operand: usize, nth: usize) -> (*mut T, isize) {
+        (self.at[operand].wrapping_offset(nth as isize * self.steps[operand]), self.lane_steps[operand])
+    }
+
+    #[inline(always)]
+    fn place<S: Simd>(&self, nth: usize, count: usize) -> Place<'_, S, T, N, PACKED> {
+        Place { strip: self, nth, count, level: PhantomData }
+    }
+
+    /// Writes `term` of each vector to array 0.
+    #[inline(always)]
+    pub(crate) fn map<S: Simd>(&self, term: impl Term<S, T, N, PACKED>) {
+        for nth in 0..self.full {
+            let lanes = T::Vector::<S>::LANES;
+            self.place::<S>(nth, lanes).write(0, term.of(self.place(nth, lanes)));
+        }
+        for nth in self.full..self.vectors {
+            self.place::<S>(nth, self.rest).write(0, term.of(self.place(nth, self.rest)));
+        }
+    }
+
+    /// Folds `term` of each vector. The result is in all lanes, or, where the lanes are rows, each lane has its own.
+    #[inline(always)]
+    pub(crate) fn fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, PACKED>) -> T::Vector<S> {
+        self.pass::<S, false>(fold, term)
+    }
+
+    /// [`map`](Self::map) and [`fold`](Self::fold) at once; what is folded has not been rounded.
+    #[inline(always)]
+    pub(crate) fn map_and_fold<S: Simd>(&self, fold: impl FloatFold, term: impl Term<S, T, N, PACKED>) -> T::Vector<S> {
+        self.pass::<S, true>(fold, term)
+    }
+
+    #[inline(always)]
+    fn pass<S: Simd, const WRITES: bool>(
+        &self,
+        fold: impl FloatFold,
+        term: impl Term<S, T, N, PACKED>,
+    ) -> T::Vector<S> {
+        let lanes = T::Vector::<S>::LANES;
+        let empty = empty_of::<S, T, _>(fold);
+        let (mut total, mut nth) = (empty, 0);
+        while nth < self.full {
+            let end = self.full.min(nth + LEAF);
+            // Four chains, so that enough operations are under way at once.
+            let mut chains = [empty; 4];
+            while nth + 4 <= end {
+                for chain in &mut chains {
+                    let value = term.of(self.place(nth, lanes));
+                    if WRITES {
+                        self.place::<S>(nth, lanes).write(0, value);
+                    }
+                    *chain = fold.merge(*chain, value);
+                    nth += 1;
+                }
+            }
+            while nth < end {
+                let value = term.of(self.place(nth, lanes));
+                if WRITES {
+                    self.place::<S>(nth, lanes).write(0, value);
+                }
+                chains[0] = fold.merge(chains[0], value);
+                nth += 1;
+            }
+            let [a, b, c, d] = chains;
+            total = fold.merge(total, fold.merge(fold.merge(a, c), fold.merge(b, d)));
+        }
+        for nth in self.full..self.vectors {
+            let value = term.of(self.place(nth, self.rest));
+            if WRITES {
+                self.place::<S>(nth, self.rest).write(0, value);
+            }
+            total = fold.merge(total, T::Vector::<S>::select(Mask::first(self.rest), value, empty));
+        }
+        if self.across { total } else { T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b))) }
+    }
+}
+
+#[inline(always)]
+fn empty_of<S: Simd, T: Float, F: FloatFold>(_: F) -> T::Vector<S> {
+    T::Vector::<S>::from_f64(F::EMPTY)
+}
+
+/// What is done to the rows of `N` arrays; the first is the output.
+pub(crate) trait RowOp<T: Float, const N: usize>: Copy + Send + Sync {
+    /// The work on one strip, whose first row is number `row`, in row-major order.
+    fn apply<S: Simd, const PACKED: bool>(self, strip: &Strip<T, N, PACKED>, row: usize);
+}
+
+/// `rows` rows that lie `row_steps` apart.
+struct Rows<O, T, const N: usize> {
+    op: O,
+    at: [*mut T; N],
+    /// Steps along the rows.
+    steps: [isize; N],
+    len: usize,
+    row_steps: [isize; N],
+    rows: usize,
+    /// Number of the first row.
+    first_row: usize,
+    /// Are the rows taken together, a vector at a time?
+    across: bool,
+}
+
+impl<T: Float, O: RowOp<T, N>, const N: usize> Kernel for Rows<O, T, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Rows { op, at, steps, len, row_steps, rows, first_row, across } = self;
+        if across {
+            let lanes = T::Vector::<S>::LANES;
+            for first in (0..rows).step_by(lanes) {
+                let at = at.map(|at| at.wrapping_add(first));
+                op.apply::<S, true>(&Strip::across::<S>(at, steps, len, lanes.min(rows - first)), first_row + first);
+            }
+            return;
+        }
+        for row in 0..rows {
+            let at: [*mut T; N] = std::array::from_fn(|nth| at[nth].wrapping_offset(row as isize * row_steps[nth]));
+            if steps == [1; N] {
+                op.apply::<S, true>(&Strip::along::<S>(at, steps, len), first_row + row);
+            } else {
+                op.apply::<S, false>(&Strip::along::<S>(at, steps, len), first_row + row);
+            }
+        }
+    }
+}
+
+/// Applies `op` to the rows along `dim` of arrays of one shape and dtype.
+pub(crate) fn apply<T: Float, const N: usize>(arrays: [&Array; N], dim: usize, op: impl RowOp<T, N>) -> Result<()> {
+    let len = arrays[0].size(dim);
+    ensure!(
+        arrays.iter().all(|array| array.sizes() == arrays[0].sizes()),
+        Internal,
+        "a row kernel got arrays of different shapes"
+    );
+    let steps = arrays.map(|array| array.stride(dim));
+    let parts = arrays.map(|array| array.without(dim));
+    let walk = Walk::<N>::over(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice()));
+    let (neighbours, row_steps) = walk.inner();
+    let across = steps != [1; N] && row_steps == [1; N] && neighbours >= 4;
+    drive(&walk, arrays.map(|array| Shared::new(array.as_ptr::<T>())), steps, len, across, op)
+}
+
+/// Applies `op` to rows of `len` elements, `steps` apart, which begin at the places of `walk`. `across`: neighbours of its
+/// innermost dimension, which then must be neighbours in memory, are taken together.
+pub(crate) fn drive<T: Float, const N: usize>(
+    walk: &Walk<N>,
+    at: [Shared<T>; N],
+    steps: [isize; N],
+    len: usize,
+    across: bool,
+    op: impl RowOp<T, N>,
+) -> Result<()> {
+    let (neighbours, row_steps) = walk.inner();
+    // What is handed out: rows, or blocks of neighbours.
+    let (unit, per_row) = if across { (ACROSS, neighbours.div_ceil(ACROSS)) } else { (1, neighbours) };
+    if len == 0 || walk.numel() == 0 {
+        return Ok(());
+    }
+    parallel_chunks(per_row * walk.outer(), (GRAIN / (len * unit)).max(1), &|chunk| {
+        each_run(walk, per_row, chunk, |row, offsets, units| {
+            let (first, end) = (units.start * unit, neighbours.min(units.end * unit));
+            let at = std::array::from_fn(|nth| {
+                at[nth].get().wrapping_offset(offsets[nth] + first as isize * row_steps[nth])
+            });
+            let first_row = row * neighbours + first;
+            run(Rows { op, at, steps, len, row_steps, rows: end - first, first_row, across });
+        });
+    })
+}
+
+/// Cuts `range` (of `0..per_row * walk.outer()`) at the rows of the walk; calls `visit` with the number and the offsets of a
+/// row, and the range within it.
+pub(crate) fn each_run<const N: usize>(
+    walk: &Walk<N>,
+    per_row: usize,
+    range: Range<usize>,
+    mut visit: impl FnMut(usize, [isize; N], Range<usize>),
+) {
+    let mut nth = range.start;
+    walk.rows(range.start / per_row..range.end.div_ceil(per_row), |offsets| {
+        let row = nth / per_row;
+        let (start, end) = (row * per_row, range.end.min((row + 1) * per_row));
+        visit(row, offsets, nth - start..end - start);
+        nth = end;
+    });
+}
