@@ -140,6 +140,164 @@ pub unsafe extern "C" fn rlt_tensor__softmax_backward_data(
     })
 }
 
+/// Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
+///
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias, var without correction`
+///
+/// Shapes: `(..., normalized_shape) -> the same; weight and bias: normalized_shape`.
+/// Errors: The last dimensions of `input` must be `normalized_shape`, and so must the shapes of
+/// `weight` and `bias`, which have the dtype of `input` or, beside half precision, float.
+///
+/// `layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float
+/// eps=1e-05, bool cudnn_enable=True) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_layer_norm(
+    input: *const rlt_tensor,
+    normalized_shape: *const i64,
+    normalized_shape_len: i64,
+    weight: *const rlt_tensor,
+    bias: *const rlt_tensor,
+    eps: f64,
+    cudnn_enable: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_layer_norm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let normalized_shape = arg::ints(normalized_shape, normalized_shape_len, "normalized_shape")?;
+            let weight = arg::tensor_opt(weight);
+            let bias = arg::tensor_opt(bias);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::layer_norm(
+                &input,
+                normalized_shape,
+                weight.as_deref(),
+                bias.as_deref(),
+                eps,
+                arg::bool(cudnn_enable),
+            )?)
+        }
+    })
+}
+
+/// layer_norm together with the mean and the reciprocal standard deviation of each row.
+///
+/// `result0 = (input - result1) * result2 * weight + bias`
+///
+/// Shapes: `(..., normalized_shape) -> the same, (..., 1), (..., 1)`.
+/// Errors: As layer_norm.
+///
+/// `native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) ->
+/// (Tensor, Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_native_layer_norm(
+    input: *const rlt_tensor,
+    normalized_shape: *const i64,
+    normalized_shape_len: i64,
+    weight: *const rlt_tensor,
+    bias: *const rlt_tensor,
+    eps: f64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+    out2: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_native_layer_norm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let normalized_shape = arg::ints(normalized_shape, normalized_shape_len, "normalized_shape")?;
+            let weight = arg::tensor_opt(weight);
+            let bias = arg::tensor_opt(bias);
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let out2 = out::tensor(out2, "out2")?;
+            let (result0, result1, result2) =
+                ops::native_layer_norm(&input, normalized_shape, weight.as_deref(), bias.as_deref(), eps)?;
+            out0.give(result0)?;
+            out1.give(result1)?;
+            out2.give(result2)
+        }
+    })
+}
+
+/// The gradient of layer_norm by the input.
+///
+/// `out = rstd * (g - mean(g) - n * mean(g * n)), g = grad * weight, n = (input - mean) * rstd`
+///
+/// Shapes: `(..., normalized_shape), twice, (..., 1), twice -> the shape of input`.
+/// Errors: `grad` and `input` must have the same shape.
+///
+/// `_layer_norm_backward_input(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, Tensor
+/// rstd, Tensor? weight) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__layer_norm_backward_input(
+    grad: *const rlt_tensor,
+    input: *const rlt_tensor,
+    normalized_shape: *const i64,
+    normalized_shape_len: i64,
+    mean: *const rlt_tensor,
+    rstd: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__layer_norm_backward_input", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad = arg::tensor(grad, "grad")?;
+            let input = arg::tensor(input, "input")?;
+            let normalized_shape = arg::ints(normalized_shape, normalized_shape_len, "normalized_shape")?;
+            let mean = arg::tensor(mean, "mean")?;
+            let rstd = arg::tensor(rstd, "rstd")?;
+            let weight = arg::tensor_opt(weight);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_layer_norm_backward_input(
+                &grad,
+                &input,
+                normalized_shape,
+                &mean,
+                &rstd,
+                weight.as_deref(),
+            )?)
+        }
+    })
+}
+
+/// The gradient of layer_norm by the weight.
+///
+/// `out = sum over rows of grad * (input - mean) * rstd`
+///
+/// Shapes: `(..., normalized_shape), twice, (..., 1), twice -> normalized_shape`.
+/// Errors: `grad` and `input` must have the same shape.
+///
+/// `_layer_norm_backward_weight(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, Tensor
+/// rstd, ScalarType dtype) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__layer_norm_backward_weight(
+    grad: *const rlt_tensor,
+    input: *const rlt_tensor,
+    normalized_shape: *const i64,
+    normalized_shape_len: i64,
+    mean: *const rlt_tensor,
+    rstd: *const rlt_tensor,
+    dtype: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__layer_norm_backward_weight", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad = arg::tensor(grad, "grad")?;
+            let input = arg::tensor(input, "input")?;
+            let normalized_shape = arg::ints(normalized_shape, normalized_shape_len, "normalized_shape")?;
+            let mean = arg::tensor(mean, "mean")?;
+            let rstd = arg::tensor(rstd, "rstd")?;
+            let dtype = arg::dtype(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_layer_norm_backward_weight(&grad, &input, normalized_shape, &mean, &rstd, dtype)?)
+        }
+    })
+}
+
 /// While training, sets each element to zero with probability p and scales up the others; otherwise
 /// returns the input.
 ///

@@ -2,7 +2,7 @@
 //! C functions of the operators of the family `reduction`. Sums, means and largest elements, over everything or over dimensions.
 
 use crate::support::{arg, guard, out};
-use crate::tensor::rlt_tensor;
+use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
 /// Adds all elements; bool and integers give int64.
@@ -477,6 +477,1717 @@ pub unsafe extern "C" fn rlt_tensor_topk_values(
             let values = arg::tensor(values, "values")?;
             let indices = arg::tensor(indices, "indices")?;
             ops::topk_values(&self_, k, dim, arg::bool(largest), arg::bool(sorted), &values, &indices)
+        }
+    })
+}
+
+/// Finds the smallest element; NaN wins. Ties share the gradient.
+///
+/// `out = min_i self_i`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Complex tensors are refused. Reducing no elements is an error.
+///
+/// `min(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_min(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_min", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::min(&self_)?)
+        }
+    })
+}
+
+/// Finds the smallest element; NaN wins. Ties share the gradient.
+///
+/// `out = min_i self_i`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Complex tensors are refused. Reducing no elements is an error.
+/// The result is written into `out`, resized where needed.
+///
+/// `min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_min_unary_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_min_unary_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::min_unary_out(&self_, &out)
+        }
+    })
+}
+
+/// Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+///
+/// `values = min over dim of self, indices = argmin over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+///
+/// `min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_min_dim(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_min_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::min_dim(&self_, dim, arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+///
+/// `values = min over dim of self, indices = argmin over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+/// The result is written into `min` and `min_indices`, resized where needed.
+///
+/// `min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) ->
+/// (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_min_dim_min(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    min: *const rlt_tensor,
+    min_indices: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_min_dim_min", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let min = arg::tensor(min, "min")?;
+            let min_indices = arg::tensor(min_indices, "min_indices")?;
+            ops::min_dim_min(&self_, dim, arg::bool(keepdim), &min, &min_indices)
+        }
+    })
+}
+
+/// Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+///
+/// `out = min over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+///
+/// `amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_amin(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_amin", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::amin(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+///
+/// `out = min over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+/// The result is written into `out`, resized where needed.
+///
+/// `amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_amin_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_amin_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::amin_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Finds where the smallest element stands, along a dimension or in the flattened tensor.
+///
+/// `out = argmin over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+///
+/// `argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_argmin(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_argmin", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::int_opt(dim);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::argmin(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Finds where the smallest element stands, along a dimension or in the flattened tensor.
+///
+/// `out = argmin over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+/// The result is written into `out`, resized where needed.
+///
+/// `argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_argmin_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_argmin_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::int_opt(dim);
+            let out = arg::tensor(out, "out")?;
+            ops::argmin_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Tells whether any element differs from zero.
+///
+/// `out = or over i of (self != 0)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: None. The result is bool; uint8 gives uint8.
+///
+/// `any(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_any(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_any", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::any(&self_)?)
+        }
+    })
+}
+
+/// Tells whether any element differs from zero.
+///
+/// `out = or over i of (self != 0)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: None. The result is bool; uint8 gives uint8.
+/// The result is written into `out`, resized where needed.
+///
+/// `any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_any_all_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_any_all_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::any_all_out(&self_, &out)
+        }
+    })
+}
+
+/// Tells whether any element differs from zero, along a dimension.
+///
+/// `out = or over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+///
+/// `any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_any_dim(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_any_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::any_dim(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Tells whether any element differs from zero, along a dimension.
+///
+/// `out = or over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+/// The result is written into `out`, resized where needed.
+///
+/// `any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_any_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_any_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::any_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Tells whether any element differs from zero, along dimensions; none given means all, an empty list
+/// none.
+///
+/// `out = or over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+///
+/// `any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_any_dims(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_any_dims", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::any_dims(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Tells whether any element differs from zero, along dimensions; none given means all, an empty list
+/// none.
+///
+/// `out = or over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+/// The result is written into `out`, resized where needed.
+///
+/// `any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_any_dims_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_any_dims_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::any_dims_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Tells whether all elements differ from zero.
+///
+/// `out = and over i of (self != 0)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: None. The result is bool; uint8 gives uint8.
+///
+/// `all(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_all(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_all", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::all(&self_)?)
+        }
+    })
+}
+
+/// Tells whether all elements differ from zero.
+///
+/// `out = and over i of (self != 0)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: None. The result is bool; uint8 gives uint8.
+/// The result is written into `out`, resized where needed.
+///
+/// `all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_all_all_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_all_all_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::all_all_out(&self_, &out)
+        }
+    })
+}
+
+/// Tells whether all elements differ from zero, along a dimension.
+///
+/// `out = and over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+///
+/// `all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_all_dim(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_all_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::all_dim(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Tells whether all elements differ from zero, along a dimension.
+///
+/// `out = and over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+/// The result is written into `out`, resized where needed.
+///
+/// `all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_all_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_all_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::all_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Tells whether all elements differ from zero, along dimensions; none given means all, an empty list
+/// none.
+///
+/// `out = and over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+///
+/// `all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_all_dims(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_all_dims", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::all_dims(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Tells whether all elements differ from zero, along dimensions; none given means all, an empty list
+/// none.
+///
+/// `out = and over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+/// bool; uint8 gives uint8.
+/// The result is written into `out`, resized where needed.
+///
+/// `all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_all_dims_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_all_dims_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::all_dims_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Takes the variance of all elements.
+///
+/// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Integers have none.
+///
+/// `var(Tensor self, bool unbiased=True) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var(self_: *const rlt_tensor, unbiased: i32, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_var", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::var(&self_, arg::bool(unbiased))?)
+        }
+    })
+}
+
+/// Takes the variance along dimensions; none given means all.
+///
+/// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_dim(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    unbiased: i32,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::var_dim(&self_, dim, arg::bool(unbiased), arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Takes the variance along dimensions; none given means all.
+///
+/// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+/// The result is written into `out`, resized where needed.
+///
+/// `var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    unbiased: i32,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::var_out(&self_, dim, arg::bool(unbiased), arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of
+/// elements.
+///
+/// `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_correction(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    correction: *const rlt_scalar,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_correction", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let correction = arg::scalar_opt(correction, "correction")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::var_correction(&self_, dim, correction, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of
+/// elements.
+///
+/// `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+/// The result is written into `out`, resized where needed.
+///
+/// `var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
+/// Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_correction_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    correction: *const rlt_scalar,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_correction_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let correction = arg::scalar_opt(correction, "correction")?;
+            let out = arg::tensor(out, "out")?;
+            ops::var_correction_out(&self_, dim, correction, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+///
+/// `out_i = sum of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cumsum(
+    self_: *const rlt_tensor,
+    dim: i64,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cumsum", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::cumsum(&self_, dim, dtype)?)
+        }
+    })
+}
+
+/// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+///
+/// `out_i = sum of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `self`.
+///
+/// `cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cumsum_(self_: *const rlt_tensor, dim: i64, dtype: *const i32) -> i32 {
+    guard("rlt_tensor_cumsum_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            ops::cumsum_(&self_, dim, dtype)
+        }
+    })
+}
+
+/// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+///
+/// `out_i = sum of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `out`, resized where needed.
+///
+/// `cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cumsum_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    dtype: *const i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cumsum_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::cumsum_out(&self_, dim, dtype, &out)
+        }
+    })
+}
+
+/// The gradient of cumsum: partial sums from the other end.
+///
+/// `out_i = sum of self_i to self_(n-1)`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `_cumsum_from_end(Tensor self, int dim) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__cumsum_from_end(
+    self_: *const rlt_tensor,
+    dim: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__cumsum_from_end", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_cumsum_from_end(&self_, dim)?)
+        }
+    })
+}
+
+/// Takes the standard deviation of all elements.
+///
+/// `out = sqrt(var(self))`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Integers have none.
+///
+/// `std(Tensor self, bool unbiased=True) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std(self_: *const rlt_tensor, unbiased: i32, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_std", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::std(&self_, arg::bool(unbiased))?)
+        }
+    })
+}
+
+/// Takes the standard deviation along dimensions; none given means all.
+///
+/// `out = sqrt(var(self, dim))`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_dim(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    unbiased: i32,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::std_dim(&self_, dim, arg::bool(unbiased), arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Takes the standard deviation along dimensions; none given means all.
+///
+/// `out = sqrt(var(self, dim))`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+/// The result is written into `out`, resized where needed.
+///
+/// `std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    unbiased: i32,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::std_out(&self_, dim, arg::bool(unbiased), arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the
+/// number of elements.
+///
+/// `out = sqrt(var(self, dim, correction))`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_correction(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    correction: *const rlt_scalar,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_correction", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let correction = arg::scalar_opt(correction, "correction")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::std_correction(&self_, dim, correction, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the
+/// number of elements.
+///
+/// `out = sqrt(var(self, dim, correction))`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+/// The result is written into `out`, resized where needed.
+///
+/// `std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
+/// Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_correction_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    correction: *const rlt_scalar,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_correction_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let correction = arg::scalar_opt(correction, "correction")?;
+            let out = arg::tensor(out, "out")?;
+            ops::std_correction_out(&self_, dim, correction, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Takes the variance and the mean of all elements.
+///
+/// `out0 = var(self), out1 = mean(self)`
+///
+/// Shapes: `(*) -> (), ()`.
+/// Errors: Integers have none.
+///
+/// `var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_mean(
+    self_: *const rlt_tensor,
+    unbiased: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_mean", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::var_mean(&self_, arg::bool(unbiased))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Takes the variance and the mean along dimensions; none given means all.
+///
+/// `out0 = var(self, dim), out1 = mean(self, dim)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_mean_dim(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    unbiased: i32,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_mean_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::var_mean_dim(&self_, dim, arg::bool(unbiased), arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Takes the variance and the mean along dimensions; `correction` (1, if not given) is taken from the
+/// number of elements.
+///
+/// `out0 = var(self, dim, correction), out1 = mean(self, dim)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+/// -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_var_mean_correction(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    correction: *const rlt_scalar,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_var_mean_correction", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let correction = arg::scalar_opt(correction, "correction")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::var_mean_correction(&self_, dim, correction, arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Takes the standard deviation and the mean of all elements.
+///
+/// `out0 = std(self), out1 = mean(self)`
+///
+/// Shapes: `(*) -> (), ()`.
+/// Errors: Integers have none.
+///
+/// `std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_mean(
+    self_: *const rlt_tensor,
+    unbiased: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_mean", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::std_mean(&self_, arg::bool(unbiased))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Takes the standard deviation and the mean along dimensions; none given means all.
+///
+/// `out0 = std(self, dim), out1 = mean(self, dim)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_mean_dim(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    unbiased: i32,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_mean_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::std_mean_dim(&self_, dim, arg::bool(unbiased), arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Takes the standard deviation and the mean along dimensions; `correction` (1, if not given) is taken
+/// from the number of elements.
+///
+/// `out0 = std(self, dim, correction), out1 = mean(self, dim)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+/// none.
+///
+/// `std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+/// -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_std_mean_correction(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    correction: *const rlt_scalar,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_std_mean_correction", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let correction = arg::scalar_opt(correction, "correction")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::std_mean_correction(&self_, dim, correction, arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+///
+/// `min = amin(self, dim), max = amax(self, dim)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+///
+/// `aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_aminmax(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_aminmax", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::int_opt(dim);
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::aminmax(&self_, dim, arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+///
+/// `min = amin(self, dim), max = amax(self, dim)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+/// The result is written into `min` and `max`, resized where needed.
+///
+/// `aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) ->
+/// (Tensor(a!) min, Tensor(b!) max)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_aminmax_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    keepdim: i32,
+    min: *const rlt_tensor,
+    max: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_aminmax_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::int_opt(dim);
+            let min = arg::tensor(min, "min")?;
+            let max = arg::tensor(max, "max")?;
+            ops::aminmax_out(&self_, dim, arg::bool(keepdim), &min, &max)
+        }
+    })
+}
+
+/// Multiplies all elements; bool and integers give int64.
+///
+/// `out = prod_i self_i`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: None.
+///
+/// `prod(Tensor self, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_prod(
+    self_: *const rlt_tensor,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_prod", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::prod(&self_, dtype)?)
+        }
+    })
+}
+
+/// Multiplies the elements along a dimension; bool and integers give int64.
+///
+/// `out = prod over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_prod_dim_int(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_prod_dim_int", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::prod_dim_int(&self_, dim, arg::bool(keepdim), dtype)?)
+        }
+    })
+}
+
+/// Multiplies the elements along a dimension; bool and integers give int64.
+///
+/// `out = prod over dim of self`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `out`, resized where needed.
+///
+/// `prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
+/// -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_prod_int_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_prod_int_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::prod_int_out(&self_, dim, arg::bool(keepdim), dtype, &out)
+        }
+    })
+}
+
+/// Counts the elements that differ from zero, along a dimension or of all.
+///
+/// `out = sum over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> () or the dimension dim removed`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `count_nonzero(Tensor self, int? dim=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_count_nonzero(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_count_nonzero", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::int_opt(dim);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::count_nonzero(&self_, dim)?)
+        }
+    })
+}
+
+/// Counts the elements that differ from zero along dimensions; none given means all.
+///
+/// `out = sum over dim of (self != 0)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_count_nonzero_dim_IntList(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_count_nonzero_dim_IntList", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::count_nonzero_dim_intlist(&self_, dim)?)
+        }
+    })
+}
+
+/// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+///
+/// `out = log(sum over dim of e^self)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logsumexp(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logsumexp", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::logsumexp(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+///
+/// `out = log(sum over dim of e^self)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `out`, resized where needed.
+///
+/// `logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logsumexp_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logsumexp_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::logsumexp_out(&self_, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+/// int64.
+///
+/// `out_i = product of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cumprod(
+    self_: *const rlt_tensor,
+    dim: i64,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cumprod", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::cumprod(&self_, dim, dtype)?)
+        }
+    })
+}
+
+/// Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+/// int64.
+///
+/// `out_i = product of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `out`, resized where needed.
+///
+/// `cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cumprod_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    dtype: *const i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cumprod_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::cumprod_out(&self_, dim, dtype, &out)
+        }
+    })
+}
+
+/// Takes the norm of any order along dimensions; none given means all.
+///
+/// `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many
+/// differ from 0`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused. Orders that are infinite or negative need elements.
+///
+/// `linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+/// dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_vector_norm(
+    self_: *const rlt_tensor,
+    ord: *const rlt_scalar,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_vector_norm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let ord = arg::scalar(ord, "ord")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_vector_norm(&self_, ord, dim, arg::bool(keepdim), dtype)?)
+        }
+    })
+}
+
+/// Takes the norm of any order along dimensions; none given means all.
+///
+/// `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many
+/// differ from 0`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused. Orders that are infinite or negative need elements.
+/// The result is written into `out`, resized where needed.
+///
+/// `linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
+/// ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_vector_norm_out(
+    self_: *const rlt_tensor,
+    ord: *const rlt_scalar,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_vector_norm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let ord = arg::scalar(ord, "ord")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::linalg_vector_norm_out(&self_, ord, dim, arg::bool(keepdim), dtype, &out)
+        }
+    })
+}
+
+/// Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
+///
+/// `out = (sum_i |self_i|^p)^(1 / p)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Integers are refused.
+///
+/// `norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_norm_ScalarOpt_dtype(
+    self_: *const rlt_tensor,
+    p: *const rlt_scalar,
+    dtype: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_norm_ScalarOpt_dtype", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let p = arg::scalar_opt(p, "p")?;
+            let dtype = arg::dtype(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::norm_scalaropt_dtype(&self_, p, dtype)?)
+        }
+    })
+}
+
+/// Takes the norm of all elements.
+///
+/// `out = (sum_i |self_i|^p)^(1 / p)`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Integers are refused.
+///
+/// `norm.Scalar(Tensor self, Scalar p=2) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_norm_Scalar(
+    self_: *const rlt_tensor,
+    p: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_norm_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let p = arg::scalar(p, "p")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::norm_scalar(&self_, p)?)
+        }
+    })
+}
+
+/// Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
+///
+/// `out = (sum over dim of |self|^p)^(1 / p)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused.
+///
+/// `norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_norm_ScalarOpt_dim_dtype(
+    self_: *const rlt_tensor,
+    p: *const rlt_scalar,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_norm_ScalarOpt_dim_dtype", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let p = arg::scalar_opt(p, "p")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let dtype = arg::dtype(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::norm_scalaropt_dim_dtype(&self_, p, dim, arg::bool(keepdim), dtype)?)
+        }
+    })
+}
+
+/// Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
+///
+/// `out = (sum over dim of |self|^p)^(1 / p)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!)
+/// out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_norm_dtype_out(
+    self_: *const rlt_tensor,
+    p: *const rlt_scalar,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_norm_dtype_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let p = arg::scalar_opt(p, "p")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let dtype = arg::dtype(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::norm_dtype_out(&self_, p, dim, arg::bool(keepdim), dtype, &out)
+        }
+    })
+}
+
+/// Takes the norm along dimensions; order 2, if none is given.
+///
+/// `out = (sum over dim of |self|^p)^(1 / p)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused.
+///
+/// `norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_norm_ScalarOpt_dim(
+    self_: *const rlt_tensor,
+    p: *const rlt_scalar,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_norm_ScalarOpt_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let p = arg::scalar_opt(p, "p")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::norm_scalaropt_dim(&self_, p, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Takes the norm along dimensions; order 2, if none is given.
+///
+/// `out = (sum over dim of |self|^p)^(1 / p)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_norm_out(
+    self_: *const rlt_tensor,
+    p: *const rlt_scalar,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_norm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let p = arg::scalar_opt(p, "p")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::norm_out(&self_, p, dim, arg::bool(keepdim), &out)
+        }
+    })
+}
+
+/// Takes the Euclidean norm along dimensions; none given means all.
+///
+/// `out = sqrt(sum over dim of |self|^2)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused.
+///
+/// `frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_frobenius_norm_dim(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_frobenius_norm_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::frobenius_norm_dim(&self_, dim, arg::bool(keepdim))?)
+        }
+    })
+}
+
+/// Takes the Euclidean norm along dimensions; none given means all.
+///
+/// `out = sqrt(sum over dim of |self|^2)`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+/// refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_frobenius_norm_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_frobenius_norm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out = arg::tensor(out, "out")?;
+            ops::frobenius_norm_out(&self_, dim, arg::bool(keepdim), &out)
         }
     })
 }

@@ -81,6 +81,88 @@ int32_t rlt_tensor__softmax_backward_data(const rlt_tensor *grad_output,
                                           rlt_tensor **out0);
 
 /**
+ * Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
+ *
+ * `out = (input - mean) / sqrt(var + eps) * weight + bias, var without correction`
+ *
+ * Shapes: `(..., normalized_shape) -> the same; weight and bias: normalized_shape`.
+ * Errors: The last dimensions of `input` must be `normalized_shape`, and so must the shapes of
+ * `weight` and `bias`, which have the dtype of `input` or, beside half precision, float.
+ *
+ * `layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float
+ * eps=1e-05, bool cudnn_enable=True) -> Tensor`
+ */
+int32_t rlt_tensor_layer_norm(const rlt_tensor *input,
+                              const int64_t *normalized_shape,
+                              int64_t normalized_shape_len,
+                              const rlt_tensor *weight,
+                              const rlt_tensor *bias,
+                              double eps,
+                              int32_t cudnn_enable,
+                              rlt_tensor **out0);
+
+/**
+ * layer_norm together with the mean and the reciprocal standard deviation of each row.
+ *
+ * `result0 = (input - result1) * result2 * weight + bias`
+ *
+ * Shapes: `(..., normalized_shape) -> the same, (..., 1), (..., 1)`.
+ * Errors: As layer_norm.
+ *
+ * `native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) ->
+ * (Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor_native_layer_norm(const rlt_tensor *input,
+                                     const int64_t *normalized_shape,
+                                     int64_t normalized_shape_len,
+                                     const rlt_tensor *weight,
+                                     const rlt_tensor *bias,
+                                     double eps,
+                                     rlt_tensor **out0,
+                                     rlt_tensor **out1,
+                                     rlt_tensor **out2);
+
+/**
+ * The gradient of layer_norm by the input.
+ *
+ * `out = rstd * (g - mean(g) - n * mean(g * n)), g = grad * weight, n = (input - mean) * rstd`
+ *
+ * Shapes: `(..., normalized_shape), twice, (..., 1), twice -> the shape of input`.
+ * Errors: `grad` and `input` must have the same shape.
+ *
+ * `_layer_norm_backward_input(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, Tensor
+ * rstd, Tensor? weight) -> Tensor`
+ */
+int32_t rlt_tensor__layer_norm_backward_input(const rlt_tensor *grad,
+                                              const rlt_tensor *input,
+                                              const int64_t *normalized_shape,
+                                              int64_t normalized_shape_len,
+                                              const rlt_tensor *mean,
+                                              const rlt_tensor *rstd,
+                                              const rlt_tensor *weight,
+                                              rlt_tensor **out0);
+
+/**
+ * The gradient of layer_norm by the weight.
+ *
+ * `out = sum over rows of grad * (input - mean) * rstd`
+ *
+ * Shapes: `(..., normalized_shape), twice, (..., 1), twice -> normalized_shape`.
+ * Errors: `grad` and `input` must have the same shape.
+ *
+ * `_layer_norm_backward_weight(Tensor grad, Tensor input, int[] normalized_shape, Tensor mean, Tensor
+ * rstd, ScalarType dtype) -> Tensor`
+ */
+int32_t rlt_tensor__layer_norm_backward_weight(const rlt_tensor *grad,
+                                               const rlt_tensor *input,
+                                               const int64_t *normalized_shape,
+                                               int64_t normalized_shape_len,
+                                               const rlt_tensor *mean,
+                                               const rlt_tensor *rstd,
+                                               int32_t dtype,
+                                               rlt_tensor **out0);
+
+/**
  * While training, sets each element to zero with probability p and scales up the others; otherwise
  * returns the input.
  *

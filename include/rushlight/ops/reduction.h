@@ -283,6 +283,988 @@ int32_t rlt_tensor_topk_values(const rlt_tensor *self_,
                                const rlt_tensor *indices);
 
 /**
+ * Finds the smallest element; NaN wins. Ties share the gradient.
+ *
+ * `out = min_i self_i`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Complex tensors are refused. Reducing no elements is an error.
+ *
+ * `min(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_min(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Finds the smallest element; NaN wins. Ties share the gradient.
+ *
+ * `out = min_i self_i`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Complex tensors are refused. Reducing no elements is an error.
+ * The result is written into `out`, resized where needed.
+ *
+ * `min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_min_unary_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+ *
+ * `values = min over dim of self, indices = argmin over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ *
+ * `min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+ */
+int32_t rlt_tensor_min_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0, rlt_tensor **out1);
+
+/**
+ * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+ *
+ * `values = min over dim of self, indices = argmin over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ * The result is written into `min` and `min_indices`, resized where needed.
+ *
+ * `min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) ->
+ * (Tensor(a!) values, Tensor(b!) indices)`
+ */
+int32_t rlt_tensor_min_dim_min(const rlt_tensor *self_,
+                               int64_t dim,
+                               int32_t keepdim,
+                               const rlt_tensor *min,
+                               const rlt_tensor *min_indices);
+
+/**
+ * Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+ *
+ * `out = min over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ *
+ * `amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_amin(const rlt_tensor *self_,
+                        const int64_t *dim,
+                        int64_t dim_len,
+                        int32_t keepdim,
+                        rlt_tensor **out0);
+
+/**
+ * Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+ *
+ * `out = min over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ * The result is written into `out`, resized where needed.
+ *
+ * `amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_amin_out(const rlt_tensor *self_,
+                            const int64_t *dim,
+                            int64_t dim_len,
+                            int32_t keepdim,
+                            const rlt_tensor *out);
+
+/**
+ * Finds where the smallest element stands, along a dimension or in the flattened tensor.
+ *
+ * `out = argmin over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ *
+ * `argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_argmin(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, rlt_tensor **out0);
+
+/**
+ * Finds where the smallest element stands, along a dimension or in the flattened tensor.
+ *
+ * `out = argmin over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ * The result is written into `out`, resized where needed.
+ *
+ * `argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_argmin_out(const rlt_tensor *self_, const int64_t *dim, int32_t keepdim, const rlt_tensor *out);
+
+/**
+ * Tells whether any element differs from zero.
+ *
+ * `out = or over i of (self != 0)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: None. The result is bool; uint8 gives uint8.
+ *
+ * `any(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_any(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tells whether any element differs from zero.
+ *
+ * `out = or over i of (self != 0)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: None. The result is bool; uint8 gives uint8.
+ * The result is written into `out`, resized where needed.
+ *
+ * `any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_any_all_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Tells whether any element differs from zero, along a dimension.
+ *
+ * `out = or over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ *
+ * `any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_any_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0);
+
+/**
+ * Tells whether any element differs from zero, along a dimension.
+ *
+ * `out = or over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ * The result is written into `out`, resized where needed.
+ *
+ * `any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_any_out(const rlt_tensor *self_, int64_t dim, int32_t keepdim, const rlt_tensor *out);
+
+/**
+ * Tells whether any element differs from zero, along dimensions; none given means all, an empty list
+ * none.
+ *
+ * `out = or over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ *
+ * `any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_any_dims(const rlt_tensor *self_,
+                            const int64_t *dim,
+                            int64_t dim_len,
+                            int32_t keepdim,
+                            rlt_tensor **out0);
+
+/**
+ * Tells whether any element differs from zero, along dimensions; none given means all, an empty list
+ * none.
+ *
+ * `out = or over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ * The result is written into `out`, resized where needed.
+ *
+ * `any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_any_dims_out(const rlt_tensor *self_,
+                                const int64_t *dim,
+                                int64_t dim_len,
+                                int32_t keepdim,
+                                const rlt_tensor *out);
+
+/**
+ * Tells whether all elements differ from zero.
+ *
+ * `out = and over i of (self != 0)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: None. The result is bool; uint8 gives uint8.
+ *
+ * `all(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_all(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Tells whether all elements differ from zero.
+ *
+ * `out = and over i of (self != 0)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: None. The result is bool; uint8 gives uint8.
+ * The result is written into `out`, resized where needed.
+ *
+ * `all.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_all_all_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Tells whether all elements differ from zero, along a dimension.
+ *
+ * `out = and over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ *
+ * `all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_all_dim(const rlt_tensor *self_, int64_t dim, int32_t keepdim, rlt_tensor **out0);
+
+/**
+ * Tells whether all elements differ from zero, along a dimension.
+ *
+ * `out = and over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ * The result is written into `out`, resized where needed.
+ *
+ * `all.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_all_out(const rlt_tensor *self_, int64_t dim, int32_t keepdim, const rlt_tensor *out);
+
+/**
+ * Tells whether all elements differ from zero, along dimensions; none given means all, an empty list
+ * none.
+ *
+ * `out = and over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ *
+ * `all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_all_dims(const rlt_tensor *self_,
+                            const int64_t *dim,
+                            int64_t dim_len,
+                            int32_t keepdim,
+                            rlt_tensor **out0);
+
+/**
+ * Tells whether all elements differ from zero, along dimensions; none given means all, an empty list
+ * none.
+ *
+ * `out = and over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is
+ * bool; uint8 gives uint8.
+ * The result is written into `out`, resized where needed.
+ *
+ * `all.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_all_dims_out(const rlt_tensor *self_,
+                                const int64_t *dim,
+                                int64_t dim_len,
+                                int32_t keepdim,
+                                const rlt_tensor *out);
+
+/**
+ * Takes the variance of all elements.
+ *
+ * `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Integers have none.
+ *
+ * `var(Tensor self, bool unbiased=True) -> Tensor`
+ */
+int32_t rlt_tensor_var(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0);
+
+/**
+ * Takes the variance along dimensions; none given means all.
+ *
+ * `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_var_dim(const rlt_tensor *self_,
+                           const int64_t *dim,
+                           int64_t dim_len,
+                           int32_t unbiased,
+                           int32_t keepdim,
+                           rlt_tensor **out0);
+
+/**
+ * Takes the variance along dimensions; none given means all.
+ *
+ * `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ * The result is written into `out`, resized where needed.
+ *
+ * `var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_var_out(const rlt_tensor *self_,
+                           const int64_t *dim,
+                           int64_t dim_len,
+                           int32_t unbiased,
+                           int32_t keepdim,
+                           const rlt_tensor *out);
+
+/**
+ * Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of
+ * elements.
+ *
+ * `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_var_correction(const rlt_tensor *self_,
+                                  const int64_t *dim,
+                                  int64_t dim_len,
+                                  const rlt_scalar *correction,
+                                  int32_t keepdim,
+                                  rlt_tensor **out0);
+
+/**
+ * Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of
+ * elements.
+ *
+ * `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ * The result is written into `out`, resized where needed.
+ *
+ * `var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
+ * Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_var_correction_out(const rlt_tensor *self_,
+                                      const int64_t *dim,
+                                      int64_t dim_len,
+                                      const rlt_scalar *correction,
+                                      int32_t keepdim,
+                                      const rlt_tensor *out);
+
+/**
+ * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+ *
+ * `out_i = sum of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_cumsum(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+
+/**
+ * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+ *
+ * `out_i = sum of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `self`.
+ *
+ * `cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_cumsum_(const rlt_tensor *self_, int64_t dim, const int32_t *dtype);
+
+/**
+ * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+ *
+ * `out_i = sum of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `out`, resized where needed.
+ *
+ * `cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_cumsum_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+
+/**
+ * The gradient of cumsum: partial sums from the other end.
+ *
+ * `out_i = sum of self_i to self_(n-1)`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `_cumsum_from_end(Tensor self, int dim) -> Tensor`
+ */
+int32_t rlt_tensor__cumsum_from_end(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+
+/**
+ * Takes the standard deviation of all elements.
+ *
+ * `out = sqrt(var(self))`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Integers have none.
+ *
+ * `std(Tensor self, bool unbiased=True) -> Tensor`
+ */
+int32_t rlt_tensor_std(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0);
+
+/**
+ * Takes the standard deviation along dimensions; none given means all.
+ *
+ * `out = sqrt(var(self, dim))`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_std_dim(const rlt_tensor *self_,
+                           const int64_t *dim,
+                           int64_t dim_len,
+                           int32_t unbiased,
+                           int32_t keepdim,
+                           rlt_tensor **out0);
+
+/**
+ * Takes the standard deviation along dimensions; none given means all.
+ *
+ * `out = sqrt(var(self, dim))`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ * The result is written into `out`, resized where needed.
+ *
+ * `std.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_std_out(const rlt_tensor *self_,
+                           const int64_t *dim,
+                           int64_t dim_len,
+                           int32_t unbiased,
+                           int32_t keepdim,
+                           const rlt_tensor *out);
+
+/**
+ * Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the
+ * number of elements.
+ *
+ * `out = sqrt(var(self, dim, correction))`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_std_correction(const rlt_tensor *self_,
+                                  const int64_t *dim,
+                                  int64_t dim_len,
+                                  const rlt_scalar *correction,
+                                  int32_t keepdim,
+                                  rlt_tensor **out0);
+
+/**
+ * Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the
+ * number of elements.
+ *
+ * `out = sqrt(var(self, dim, correction))`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ * The result is written into `out`, resized where needed.
+ *
+ * `std.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False,
+ * Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_std_correction_out(const rlt_tensor *self_,
+                                      const int64_t *dim,
+                                      int64_t dim_len,
+                                      const rlt_scalar *correction,
+                                      int32_t keepdim,
+                                      const rlt_tensor *out);
+
+/**
+ * Takes the variance and the mean of all elements.
+ *
+ * `out0 = var(self), out1 = mean(self)`
+ *
+ * Shapes: `(*) -> (), ()`.
+ * Errors: Integers have none.
+ *
+ * `var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_var_mean(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0, rlt_tensor **out1);
+
+/**
+ * Takes the variance and the mean along dimensions; none given means all.
+ *
+ * `out0 = var(self, dim), out1 = mean(self, dim)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_var_mean_dim(const rlt_tensor *self_,
+                                const int64_t *dim,
+                                int64_t dim_len,
+                                int32_t unbiased,
+                                int32_t keepdim,
+                                rlt_tensor **out0,
+                                rlt_tensor **out1);
+
+/**
+ * Takes the variance and the mean along dimensions; `correction` (1, if not given) is taken from the
+ * number of elements.
+ *
+ * `out0 = var(self, dim, correction), out1 = mean(self, dim)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+ * -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_var_mean_correction(const rlt_tensor *self_,
+                                       const int64_t *dim,
+                                       int64_t dim_len,
+                                       const rlt_scalar *correction,
+                                       int32_t keepdim,
+                                       rlt_tensor **out0,
+                                       rlt_tensor **out1);
+
+/**
+ * Takes the standard deviation and the mean of all elements.
+ *
+ * `out0 = std(self), out1 = mean(self)`
+ *
+ * Shapes: `(*) -> (), ()`.
+ * Errors: Integers have none.
+ *
+ * `std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_std_mean(const rlt_tensor *self_, int32_t unbiased, rlt_tensor **out0, rlt_tensor **out1);
+
+/**
+ * Takes the standard deviation and the mean along dimensions; none given means all.
+ *
+ * `out0 = std(self, dim), out1 = mean(self, dim)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_std_mean_dim(const rlt_tensor *self_,
+                                const int64_t *dim,
+                                int64_t dim_len,
+                                int32_t unbiased,
+                                int32_t keepdim,
+                                rlt_tensor **out0,
+                                rlt_tensor **out1);
+
+/**
+ * Takes the standard deviation and the mean along dimensions; `correction` (1, if not given) is taken
+ * from the number of elements.
+ *
+ * `out0 = std(self, dim, correction), out1 = mean(self, dim)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have
+ * none.
+ *
+ * `std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False)
+ * -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_std_mean_correction(const rlt_tensor *self_,
+                                       const int64_t *dim,
+                                       int64_t dim_len,
+                                       const rlt_scalar *correction,
+                                       int32_t keepdim,
+                                       rlt_tensor **out0,
+                                       rlt_tensor **out1);
+
+/**
+ * Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+ *
+ * `min = amin(self, dim), max = amax(self, dim)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ *
+ * `aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)`
+ */
+int32_t rlt_tensor_aminmax(const rlt_tensor *self_,
+                           const int64_t *dim,
+                           int32_t keepdim,
+                           rlt_tensor **out0,
+                           rlt_tensor **out1);
+
+/**
+ * Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+ *
+ * `min = amin(self, dim), max = amax(self, dim)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ * The result is written into `min` and `max`, resized where needed.
+ *
+ * `aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) ->
+ * (Tensor(a!) min, Tensor(b!) max)`
+ */
+int32_t rlt_tensor_aminmax_out(const rlt_tensor *self_,
+                               const int64_t *dim,
+                               int32_t keepdim,
+                               const rlt_tensor *min,
+                               const rlt_tensor *max);
+
+/**
+ * Multiplies all elements; bool and integers give int64.
+ *
+ * `out = prod_i self_i`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: None.
+ *
+ * `prod(Tensor self, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_prod(const rlt_tensor *self_, const int32_t *dtype, rlt_tensor **out0);
+
+/**
+ * Multiplies the elements along a dimension; bool and integers give int64.
+ *
+ * `out = prod over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_prod_dim_int(const rlt_tensor *self_,
+                                int64_t dim,
+                                int32_t keepdim,
+                                const int32_t *dtype,
+                                rlt_tensor **out0);
+
+/**
+ * Multiplies the elements along a dimension; bool and integers give int64.
+ *
+ * `out = prod over dim of self`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `out`, resized where needed.
+ *
+ * `prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out)
+ * -> Tensor(a!)`
+ */
+int32_t rlt_tensor_prod_int_out(const rlt_tensor *self_,
+                                int64_t dim,
+                                int32_t keepdim,
+                                const int32_t *dtype,
+                                const rlt_tensor *out);
+
+/**
+ * Counts the elements that differ from zero, along a dimension or of all.
+ *
+ * `out = sum over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> () or the dimension dim removed`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `count_nonzero(Tensor self, int? dim=None) -> Tensor`
+ */
+int32_t rlt_tensor_count_nonzero(const rlt_tensor *self_, const int64_t *dim, rlt_tensor **out0);
+
+/**
+ * Counts the elements that differ from zero along dimensions; none given means all.
+ *
+ * `out = sum over dim of (self != 0)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor`
+ */
+int32_t rlt_tensor_count_nonzero_dim_IntList(const rlt_tensor *self_,
+                                             const int64_t *dim,
+                                             int64_t dim_len,
+                                             rlt_tensor **out0);
+
+/**
+ * The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+ *
+ * `out = log(sum over dim of e^self)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_logsumexp(const rlt_tensor *self_,
+                             const int64_t *dim,
+                             int64_t dim_len,
+                             int32_t keepdim,
+                             rlt_tensor **out0);
+
+/**
+ * The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+ *
+ * `out = log(sum over dim of e^self)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `out`, resized where needed.
+ *
+ * `logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logsumexp_out(const rlt_tensor *self_,
+                                 const int64_t *dim,
+                                 int64_t dim_len,
+                                 int32_t keepdim,
+                                 const rlt_tensor *out);
+
+/**
+ * Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+ * int64.
+ *
+ * `out_i = product of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_cumprod(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+
+/**
+ * Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+ * int64.
+ *
+ * `out_i = product of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `out`, resized where needed.
+ *
+ * `cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_cumprod_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+
+/**
+ * Takes the norm of any order along dimensions; none given means all.
+ *
+ * `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many
+ * differ from 0`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused. Orders that are infinite or negative need elements.
+ *
+ * `linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType?
+ * dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_linalg_vector_norm(const rlt_tensor *self_,
+                                      const rlt_scalar *ord,
+                                      const int64_t *dim,
+                                      int64_t dim_len,
+                                      int32_t keepdim,
+                                      const int32_t *dtype,
+                                      rlt_tensor **out0);
+
+/**
+ * Takes the norm of any order along dimensions; none given means all.
+ *
+ * `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many
+ * differ from 0`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused. Orders that are infinite or negative need elements.
+ * The result is written into `out`, resized where needed.
+ *
+ * `linalg_vector_norm.out(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *,
+ * ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_linalg_vector_norm_out(const rlt_tensor *self_,
+                                          const rlt_scalar *ord,
+                                          const int64_t *dim,
+                                          int64_t dim_len,
+                                          int32_t keepdim,
+                                          const int32_t *dtype,
+                                          const rlt_tensor *out);
+
+/**
+ * Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
+ *
+ * `out = (sum_i |self_i|^p)^(1 / p)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Integers are refused.
+ *
+ * `norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor`
+ */
+int32_t rlt_tensor_norm_ScalarOpt_dtype(const rlt_tensor *self_, const rlt_scalar *p, int32_t dtype, rlt_tensor **out0);
+
+/**
+ * Takes the norm of all elements.
+ *
+ * `out = (sum_i |self_i|^p)^(1 / p)`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Integers are refused.
+ *
+ * `norm.Scalar(Tensor self, Scalar p=2) -> Tensor`
+ */
+int32_t rlt_tensor_norm_Scalar(const rlt_tensor *self_, const rlt_scalar *p, rlt_tensor **out0);
+
+/**
+ * Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
+ *
+ * `out = (sum over dim of |self|^p)^(1 / p)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused.
+ *
+ * `norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_norm_ScalarOpt_dim_dtype(const rlt_tensor *self_,
+                                            const rlt_scalar *p,
+                                            const int64_t *dim,
+                                            int64_t dim_len,
+                                            int32_t keepdim,
+                                            int32_t dtype,
+                                            rlt_tensor **out0);
+
+/**
+ * Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
+ *
+ * `out = (sum over dim of |self|^p)^(1 / p)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `norm.dtype_out(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype, Tensor(a!)
+ * out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_norm_dtype_out(const rlt_tensor *self_,
+                                  const rlt_scalar *p,
+                                  const int64_t *dim,
+                                  int64_t dim_len,
+                                  int32_t keepdim,
+                                  int32_t dtype,
+                                  const rlt_tensor *out);
+
+/**
+ * Takes the norm along dimensions; order 2, if none is given.
+ *
+ * `out = (sum over dim of |self|^p)^(1 / p)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused.
+ *
+ * `norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_norm_ScalarOpt_dim(const rlt_tensor *self_,
+                                      const rlt_scalar *p,
+                                      const int64_t *dim,
+                                      int64_t dim_len,
+                                      int32_t keepdim,
+                                      rlt_tensor **out0);
+
+/**
+ * Takes the norm along dimensions; order 2, if none is given.
+ *
+ * `out = (sum over dim of |self|^p)^(1 / p)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `norm.out(Tensor self, Scalar? p, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_norm_out(const rlt_tensor *self_,
+                            const rlt_scalar *p,
+                            const int64_t *dim,
+                            int64_t dim_len,
+                            int32_t keepdim,
+                            const rlt_tensor *out);
+
+/**
+ * Takes the Euclidean norm along dimensions; none given means all.
+ *
+ * `out = sqrt(sum over dim of |self|^2)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused.
+ *
+ * `frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor`
+ */
+int32_t rlt_tensor_frobenius_norm_dim(const rlt_tensor *self_,
+                                      const int64_t *dim,
+                                      int64_t dim_len,
+                                      int32_t keepdim,
+                                      rlt_tensor **out0);
+
+/**
+ * Takes the Euclidean norm along dimensions; none given means all.
+ *
+ * `out = sqrt(sum over dim of |self|^2)`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are
+ * refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `frobenius_norm.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_frobenius_norm_out(const rlt_tensor *self_,
+                                      const int64_t *dim,
+                                      int64_t dim_len,
+                                      int32_t keepdim,
+                                      const rlt_tensor *out);
+
+/**
  * Puts the gradient of selected values back where they came from.
  *
  * `out = 0 everywhere, grad at indices`

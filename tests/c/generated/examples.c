@@ -1109,6 +1109,15 @@ static void example_softmax_int(void) {
     rlt_tensor_free(self0);
 }
 
+// layer_norm([[1.0, 3.0]], [2], eps=0.0) -> [[-1.0, 1.0]]
+static void example_layer_norm(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_layer_norm(input0, (const int64_t[]){2}, 1, NULL, NULL, 0.0, 1, &out), "layer_norm");
+    example_expect(out, "layer_norm", (const float[]){-1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+}
+
 // abs([-2, 3]) -> [2, 3]
 static void example_abs(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){-2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -1785,6 +1794,186 @@ static void example_argmax(void) {
     rlt_tensor_free(self0);
 }
 
+// min([1, 3, 2]) -> 1
+static void example_min(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_min(self0, &out), "min");
+    example_expect(out, "min", (const int64_t[]){1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// amin([[1, 4], [3, 2]], 0) -> [1, 2]
+static void example_amin(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4, 3, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_amin(self0, (const int64_t[]){0}, 1, 0, &out), "amin");
+    example_expect(out, "amin", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// argmin([3, 1, 2]) -> 1
+static void example_argmin(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_argmin(self0, NULL, 0, &out), "argmin");
+    example_expect(out, "argmin", (const int64_t[]){1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// any([0, 2]) -> true
+static void example_any(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_any(self0, &out), "any");
+    example_expect(out, "any", (const uint8_t[]){1}, 1 * sizeof(uint8_t), NULL, 0, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// any([[0, 2], [0, 0]], 1) -> [true, false]
+static void example_any_dim(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 2, 0, 0}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_any_dim(self0, 1, 0, &out), "any.dim");
+    example_expect(out, "any.dim", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// all([0, 2]) -> false
+static void example_all(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_all(self0, &out), "all");
+    example_expect(out, "all", (const uint8_t[]){0}, 1 * sizeof(uint8_t), NULL, 0, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// all([[1, 2], [0, 3]], 1) -> [true, false]
+static void example_all_dim(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 0, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_all_dim(self0, 1, 0, &out), "all.dim");
+    example_expect(out, "all.dim", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// var([1.0, 3.0]) -> 2.0
+static void example_var(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_var(self0, 1, &out), "var");
+    example_expect(out, "var", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// var([[1.0, 3.0]], [1], correction=0) -> [1.0]
+static void example_var_correction(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_var_correction(self0, (const int64_t[]){1}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, 0, &out), "var.correction");
+    example_expect(out, "var.correction", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// cumsum([1, 2, 3], 0) -> [1, 3, 6]
+static void example_cumsum(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cumsum(self0, 0, NULL, &out), "cumsum");
+    example_expect(out, "cumsum", (const int64_t[]){1, 3, 6}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// std([1.0, 3.0, 5.0]) -> 2.0
+static void example_std(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 5.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_std(self0, 1, &out), "std");
+    example_expect(out, "std", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// std([[1.0, 3.0]], [1], correction=0) -> [1.0]
+static void example_std_correction(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_std_correction(self0, (const int64_t[]){1}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, 0, &out), "std.correction");
+    example_expect(out, "std.correction", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// prod([2, 3, 4]) -> 24
+static void example_prod(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3, 4}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_prod(self0, NULL, &out), "prod");
+    example_expect(out, "prod", (const int64_t[]){24}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// prod([[1, 2], [3, 4]], 0) -> [3, 8]
+static void example_prod_dim_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_prod_dim_int(self0, 0, 0, NULL, &out), "prod.dim_int");
+    example_expect(out, "prod.dim_int", (const int64_t[]){3, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// count_nonzero([0, 2, 3]) -> 2
+static void example_count_nonzero(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_count_nonzero(self0, NULL, &out), "count_nonzero");
+    example_expect(out, "count_nonzero", (const int64_t[]){2}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// logsumexp([0.0, 0.0], [0]) -> 0.6931472
+static void example_logsumexp(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logsumexp(self0, (const int64_t[]){0}, 1, 0, &out), "logsumexp");
+    example_expect(out, "logsumexp", (const float[]){0.6931472f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// cumprod([1, 2, 3], 0) -> [1, 2, 6]
+static void example_cumprod(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cumprod(self0, 0, NULL, &out), "cumprod");
+    example_expect(out, "cumprod", (const int64_t[]){1, 2, 6}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// linalg_vector_norm([3.0, 4.0]) -> 5.0
+static void example_linalg_vector_norm(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vector_norm(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, NULL, 0, 0, NULL, &out), "linalg_vector_norm");
+    example_expect(out, "linalg_vector_norm", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// norm([3.0, 4.0]) -> 5.0
+static void example_norm_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_norm_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "norm.Scalar");
+    example_expect(out, "norm.Scalar", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// norm([[3.0, 4.0]], 2, [1]) -> [5.0]
+static void example_norm_ScalarOpt_dim(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_norm_ScalarOpt_dim(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, (const int64_t[]){1}, 1, 0, &out), "norm.ScalarOpt_dim");
+    example_expect(out, "norm.ScalarOpt_dim", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
 // view([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
 static void example_view(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
@@ -2019,6 +2208,7 @@ int main(void) {
     example_linear();
     example_log_softmax_int();
     example_softmax_int();
+    example_layer_norm();
     example_abs();
     example_sign();
     example_sgn();
@@ -2087,6 +2277,26 @@ int main(void) {
     example_max();
     example_amax();
     example_argmax();
+    example_min();
+    example_amin();
+    example_argmin();
+    example_any();
+    example_any_dim();
+    example_all();
+    example_all_dim();
+    example_var();
+    example_var_correction();
+    example_cumsum();
+    example_std();
+    example_std_correction();
+    example_prod();
+    example_prod_dim_int();
+    example_count_nonzero();
+    example_logsumexp();
+    example_cumprod();
+    example_linalg_vector_norm();
+    example_norm_Scalar();
+    example_norm_ScalarOpt_dim();
     example_view();
     example_reshape();
     example_transpose_int();

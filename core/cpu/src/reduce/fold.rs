@@ -301,6 +301,9 @@ pub(crate) struct Product<T>(PhantomData<T>);
 /// Product of integers and bools in 64 bits.
 pub(crate) struct ProductToI64<T>(PhantomData<T>);
 
+/// Number of elements that differ from zero.
+pub(crate) struct Count<T>(PhantomData<T>);
+
 /// Which truth values occur.
 pub(crate) struct Truth<T>(PhantomData<T>);
 
@@ -353,6 +356,7 @@ folds! {
     SumToI64<T: Source>, i64, 0, |x| x.to_i64(), |a, b| a.wrapping_add(b);
     Product<T: Number>, T::Wide, T::Wide::ONE, |x| x.widen(), |a, b| a.mul(b);
     ProductToI64<T: Source>, i64, 1, |x| x.to_i64(), |a, b| a.wrapping_mul(b);
+    Count<T: Source>, i64, 0, |x| i64::from(x.truth()), |a, b| a + b;
     Truth<T: Source>, u8, 0, |x| 2 - u8::from(x.truth()), |a, b| a | b;
 }
 

@@ -6,12 +6,17 @@
 
 pub(crate) mod driver;
 pub(crate) mod fold;
+mod moments;
+mod norms;
+
+pub use moments::variance;
+pub use norms::norm;
 
 use crate::array::Array;
 use crate::number::{Analytic, Number};
 use crate::shared::Shared;
 use driver::Reducer;
-use fold::{FloatFolding, FloatProduct, FloatSum, Fold, Folding, Product, ProductToI64, Sum, SumToI64, Truth};
+use fold::{Count, FloatFolding, FloatProduct, FloatSum, Fold, Folding, Product, ProductToI64, Sum, SumToI64, Truth};
 use rushlight_base::reduction::{Order, Reduction};
 use rushlight_base::{DType, Element, Result, err};
 
@@ -116,6 +121,13 @@ pub fn any(out: &Array, a: &Array) -> Result<()> {
 /// out = do all elements differ from zero? Into `bool`, or `uint8` for a `uint8` input.
 pub fn all(out: &Array, a: &Array) -> Result<()> {
     truth(out, a, "all_cpu", |met| met & Truth::<u8>::ZERO == 0)
+}
+
+/// out = how many elements differ from zero? Into int64.
+pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
+    dispatch!(a.dtype(), "count_nonzero_cpu", integer unsigned half float complex chalf bool, A => {
+        fold_into(out, a, Count::<A>::new(), |count| count)
+    })
 }
 
 fn truth(out: &Array, a: &Array, name: &str, finish: impl Fn(u8) -> bool + Sync) -> Result<()> {

@@ -249,6 +249,65 @@ fn the_error_of_a_long_sum_stays_small() {
     });
 }
 
+#[test]
+fn variances_and_norms_on_every_road() {
+    let close = |found: f64, expected: f64, tolerance: f64| {
+        (found.is_nan() && expected.is_nan()) || (found - expected).abs() <= tolerance * expected.abs().max(1.0)
+    };
+    at_every_level(|| {
+        for layout in layouts() {
+            // Far from zero, where a difference of squares would cancel.
+            let values: Vec<f32> = noise(room_for(&layout.0, &layout.1)).map(|x| x as f32 * 0.25 + 1000.0).collect();
+            let groups = groups(&values, &layout.0, &layout.1, &layout.2);
+            for root in [false, true] {
+                let found = outputs::<f32, f32>(&values, &layout, |o, a| variance(o, a, 1.0, root));
+                for (group, found) in groups.iter().zip(found) {
+                    let count = group.len() as f64;
+                    let mean = group.iter().map(|&x| f64::from(x)).sum::<f64>() / count;
+                    let squares: f64 = group.iter().map(|&x| (f64::from(x) - mean).powi(2)).sum();
+                    let expected = if group.is_empty() { f64::NAN } else { squares / (count - 1.0).max(0.0) };
+                    let expected = if root { expected.sqrt() } else { expected };
+                    assert!(close(f64::from(found), expected, 1e-4), "{layout:?} {root}: {found} {expected}");
+                }
+            }
+            for order in [0.0, 1.0, 2.0, 3.5, f64::INFINITY, f64::NEG_INFINITY] {
+                if order == f64::NEG_INFINITY && groups.iter().any(Vec::is_empty) {
+                    continue;
+                }
+                let found = outputs::<f32, f32>(&values, &layout, |o, a| norm(o, a, order));
+                for (group, found) in groups.iter().zip(found) {
+                    let sizes = group.iter().map(|&x| f64::from(x).abs());
+                    let expected = match order {
+                        0.0 => sizes.filter(|&x| x != 0.0).count() as f64,
+                        f64::INFINITY => sizes.fold(0.0, f64::max),
+                        f64::NEG_INFINITY => sizes.fold(f64::INFINITY, f64::min),
+                        order => sizes.map(|x| x.powf(order)).sum::<f64>().powf(1.0 / order),
+                    };
+                    assert!(close(f64::from(found), expected, 2e-6), "{layout:?} {order}: {found} {expected}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn complex_norms_are_those_of_their_sizes() {
+    let values = [(3.0f32, 4.0f32), (0.0, 0.0), (0.0, -1.0), (5.0, 12.0)];
+    let values: Vec<_> = values.iter().map(|&(re, im)| rushlight_base::Complex64::new(re, im)).collect();
+    let layout = (vec![4], vec![1], vec![0]);
+    for (order, expected) in [
+        (0.0, 3.0),
+        (1.0, 19.0),
+        (2.0, 195f32.sqrt()),
+        (3.0, 2323f32.cbrt()),
+        (f64::INFINITY, 13.0),
+        (f64::NEG_INFINITY, 0.0),
+    ] {
+        let found = outputs::<_, f32>(&values, &layout, |o, a| norm(o, a, order))[0];
+        assert!((found - expected).abs() < 1e-5, "{order}: {found} {expected}");
+    }
+}
+
 /// Times of reductions: `cargo test --release -p rushlight-cpu times_of_reductions -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]

@@ -6,6 +6,8 @@
 mod activation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-nn")]
+mod nn;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 
@@ -13,6 +15,8 @@ mod numeric;
 pub use activation::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+#[cfg(feature = "op-nn")]
+pub use nn::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
 
@@ -46,10 +50,7 @@ pub fn sum(grad: &Expr, sizes: &[i64], dim: Option<&[i64]>, keepdim: bool) -> Ex
 
 /// The gradient of a mean: that of the sum, divided by the number of elements averaged.
 pub fn mean(grad: &Expr, sizes: &[i64], dim: Option<&[i64]>, keepdim: bool) -> Expr {
-    let dims = dim.unwrap_or_default();
-    let size_of = |&dim: &i64| wrap_dim(dim, sizes.len()).ok().and_then(|dim| sizes.get(dim)).copied().unwrap_or(1);
-    let count: i64 = if dims.is_empty() { sizes.iter().product() } else { dims.iter().map(size_of).product() };
-    sum(grad, sizes, dim, keepdim) / Scalar::Int(count)
+    sum(grad, sizes, dim, keepdim) / Scalar::Int(reduced_count(sizes, dim))
 }
 
 /// The gradient of an extremum over dimensions: shared equally among the elements that equal it.
@@ -62,6 +63,160 @@ pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: b
     let hits = hits.to_dtype(grad.dtype(), false, false, None);
     let count = hits.sum_dim_intlist((!dim.is_empty()).then_some(dim), ndim > 0, None);
     grad * (hits / count)
+}
+
+/// The number of elements that are reduced to one.
+fn reduced_count(sizes: &[i64], dim: Option<&[i64]>) -> i64 {
+    let dims = dim.unwrap_or_default();
+    let size_of = |&dim: &i64| wrap_dim(dim, sizes.len()).ok().and_then(|dim| sizes.get(dim)).copied().unwrap_or(1);
+    if dims.is_empty() { sizes.iter().product() } else { dims.iter().map(size_of).product() }
+}
+
+/// The gradient of a variance: twice the deviation from the mean, divided as the squares were.
+pub fn variance(grad: &Expr, self_: &Expr, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Expr {
+    let ndim = self_.ndim();
+    let freedom = reduced_count(&self_.sizes(), dim) as f64 - correction.map_or(1.0, Scalar::to_f64);
+    let grad = with_dims(grad, ndim, dim, keepdim);
+    let away = self_ - self_.mean_dim(dim, ndim > 0, None);
+    if freedom <= 0.0 {
+        // Not a number at the mean, infinite elsewhere.
+        return grad * (&away * &away * Scalar::Float(f64::INFINITY));
+    }
+    grad * Scalar::Float(2.0 / freedom) * away
+}
+
+/// The gradient of a standard deviation, which is 0 where that is.
+pub fn deviation(
+    grad: &Expr,
+    self_: &Expr,
+    result: &Expr,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Expr {
+    let grad = (grad / (result * Scalar::Int(2))).masked_fill_scalar(result.eq_scalar(0), 0);
+    variance(&grad, self_, dim, correction, keepdim)
+}
+
+/// The sizes of the elements, with 1 for those of size 0, and which these are. Nothing infinite enters a derivative so.
+fn sizes_but_none(self_: &Expr) -> (Expr, Expr) {
+    let none = self_.eq_scalar(0);
+    let size = if self_.dtype().is_complex() {
+        (self_ * self_.conj()).real().masked_fill_scalar(&none, 1).sqrt()
+    } else {
+        self_.lt_scalar(0).where_self(-self_, self_).masked_fill_scalar(&none, 1)
+    };
+    (size, none)
+}
+
+/// The gradient of a norm.
+pub fn norm(grad: &Expr, self_: &Expr, result: &Expr, ord: Scalar, dim: Option<&[i64]>, keepdim: bool) -> Expr {
+    let (ndim, ord) = (self_.ndim(), ord.to_f64());
+    let (grad, result) = (with_dims(grad, ndim, dim, keepdim), with_dims(result, ndim, dim, keepdim));
+    if ord == 0.0 {
+        return self_.zeros();
+    }
+    // Where there is no norm, there is no gradient.
+    let vanishes = result.eq_scalar(0);
+    let divisor = result.masked_fill_scalar(&vanishes, 1);
+    if ord == 2.0 {
+        return grad.masked_fill_scalar(vanishes, 0) * (self_ / divisor);
+    }
+    let (size, none) = sizes_but_none(self_);
+    let sign = self_ / &size;
+    if ord == 1.0 {
+        return grad * sign;
+    }
+    if ord.is_infinite() {
+        let size = size.masked_fill_scalar(&none, 0);
+        let hits = size.eq_tensor(&result).logical_or(size.ne_tensor(&size).logical_and(result.ne_tensor(&result)));
+        let hits = hits.to_dtype(grad.dtype(), false, false, None);
+        let count = hits.sum_dim_intlist(dim, ndim > 0, None);
+        return grad * (hits / count) * sign;
+    }
+    let ratio = (size / divisor).masked_fill_scalar(&none, 1);
+    let power = (ratio.log() * Scalar::Float(ord - 1.0)).exp().masked_fill_scalar(&none, 0);
+    grad.masked_fill_scalar(vanishes, 0) * sign * power
+}
+
+/// Is any element zero? Then quotients by them are no way to leave them out of a product.
+fn has_zero(self_: &Expr) -> Result<bool> {
+    Ok(ops::any(&ops::eq_scalar(self_.tensor()?, Scalar::Int(0))?)?.item()?.to_bool())
+}
+
+/// Along `dim`, from the last to the first.
+fn reversed(expr: &Expr, dim: i64, len: i64) -> Expr {
+    let order = Expr::of(|| {
+        let options = Options { dtype: Some(DType::I64), ..expr.options() };
+        ops::arange_start_step(Scalar::Int(len - 1), Scalar::Int(-1), Scalar::Int(-1), options)
+    });
+    expr.index_select(dim, order)
+}
+
+/// For each element along `dim`, the product of those before it.
+fn products_before(self_: &Expr, dim: i64, len: i64) -> Expr {
+    let first = self_.narrow(dim, 0, 1) * Scalar::Int(0) + Scalar::Int(1);
+    let rest = self_.narrow(dim, 0, len - 1);
+    Expr::of(|| ops::cat(&[first.tensor()?, rest.tensor()?], dim)).cumprod(dim, None)
+}
+
+/// For each element along `dim`, the product of the others.
+fn products_of_others(self_: &Expr, dim: i64, len: i64) -> Expr {
+    let after = reversed(&products_before(&reversed(self_, dim, len), dim, len), dim, len);
+    products_before(self_, dim, len) * after
+}
+
+/// The gradient of a product: that of the other factors.
+pub fn prod(grad: &Expr, self_: &Expr, result: &Expr, dim: Option<i64>, keepdim: bool) -> Expr {
+    let ndim = self_.ndim();
+    let dims: DimVec = dim.into_iter().collect();
+    let (grad, result) = (with_dims(grad, ndim, Some(&dims), keepdim), with_dims(result, ndim, Some(&dims), keepdim));
+    match has_zero(self_) {
+        Err(error) => Expr::from(error),
+        Ok(false) => grad * (result / self_).conj(),
+        Ok(true) if ndim == 0 => grad.clone(),
+        Ok(true) => {
+            let sizes = self_.sizes();
+            let others = match dim {
+                Some(dim) => products_of_others(self_, dim, reduced_count(&sizes, Some(&dims))),
+                None => products_of_others(&self_.reshape(&[-1]), 0, self_.numel()).reshape(&sizes),
+            };
+            grad * others.conj()
+        }
+    }
+}
+
+/// The gradient of running products.
+pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
+    if self_.ndim() == 0 || self_.numel() == 0 {
+        return grad.clone();
+    }
+    match has_zero(self_) {
+        Err(error) => Expr::from(error),
+        Ok(false) => (grad * result.conj())._cumsum_from_end(dim) / self_.conj(),
+        Ok(true) => {
+            // Of element k: the products up to it, without it, and on from there, weighed by the gradients.
+            let len = reduced_count(&self_.sizes(), Some(&[dim]));
+            let self_ = self_.conj();
+            let before = products_before(&self_, dim, len);
+            let parts: Vec<Expr> = (0..len)
+                .map(|k| {
+                    let first = grad.narrow(dim, k, 1);
+                    let mut sum = first;
+                    if k + 1 < len {
+                        let rest = self_.narrow(dim, k + 1, len - k - 1).cumprod(dim, None);
+                        sum = sum
+                            + (grad.narrow(dim, k + 1, len - k - 1) * rest).sum_dim_intlist(Some(&[dim]), true, None);
+                    }
+                    sum * before.narrow(dim, k, 1)
+                })
+                .collect();
+            Expr::of(|| {
+                let parts: Result<Vec<_>> = parts.iter().map(Expr::tensor).collect();
+                ops::cat(&parts?, dim)
+            })
+        }
+    }
 }
 
 /// The gradient of the larger of two by `a`: whole where a > b, half at ties.

@@ -16,6 +16,7 @@ pub mod generated;
 pub mod index;
 pub mod loss;
 pub mod matmul;
+pub mod norm;
 pub mod numeric;
 pub mod optim;
 pub mod pointwise;

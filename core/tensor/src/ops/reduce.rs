@@ -2,8 +2,8 @@
 
 use super::access::{Operand, array, array_as};
 use super::rules::DimSet;
-use crate::dense::Dense;
-use rushlight_base::{DType, DimVec, Result, smallvec, wrap_dim};
+use crate::dense::{Dense, Geometry, Spec};
+use rushlight_base::{DType, DimVec, Result, Scalar, smallvec, wrap_dim};
 use rushlight_cpu::Array;
 use rushlight_cpu::extrema::{Extremum, extremum};
 
@@ -45,10 +45,13 @@ pub fn sum(out: &Dense, self_: &Dense, dtype: Option<DType>) -> Result<()> {
 
 /// out = sum of self over dim
 pub fn sum_dim(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool, _dtype: Option<DType>) -> Result<()> {
-    // Integers are widened by the loop itself.
+    reduce(out, self_, dim, accumulated(out, self_), rushlight_cpu::reduce::sum)
+}
+
+/// What a sum or a product reads: integers that become int64 are widened by the loop itself.
+fn accumulated(out: &Dense, self_: &Dense) -> DType {
     let widened = out.dtype == DType::I64 && self_.dtype.is_integral(true);
-    let dtype = if widened { self_.dtype } else { out.dtype };
-    reduce(out, self_, dim, dtype, rushlight_cpu::reduce::sum)
+    if widened { self_.dtype } else { out.dtype }
 }
 
 /// out = mean of self
@@ -71,18 +74,195 @@ pub fn amax(out: &Dense, self_: &Dense, dim: &[i64], _keepdim: bool) -> Result<(
     reduce(out, self_, Some(dim), self_.dtype, |out, a| extremum(Some(out), None, a, Extremum::Max))
 }
 
-/// out0, out1 = largest element of self along dim and its index
-pub fn max_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+/// out = smallest element of self
+pub fn min(out: &Dense, self_: &Dense) -> Result<()> {
+    amin(out, self_, &[], false)
+}
+
+/// out = smallest element of self over dim
+pub fn amin(out: &Dense, self_: &Dense, dim: &[i64], _keepdim: bool) -> Result<()> {
+    reduce(out, self_, Some(dim), self_.dtype, |out, a| extremum(Some(out), None, a, Extremum::Min))
+}
+
+fn extreme_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, which: Extremum) -> Result<()> {
     let dims = DimSet::new(Some(&[dim]), self_.ndim())?;
     let (values, indices) = (kept(out0, self_, dims), kept(out1, self_, dims));
     let (values, indices) = (array_as(out0, &values.0, &values.1), array_as(out1, &indices.0, &indices.1));
-    extremum(Some(&values), Some(&indices), &array(self_), Extremum::Max)
+    extremum(Some(&values), Some(&indices), &array(self_), which)
+}
+
+/// out0, out1 = largest element of self along dim and its index
+pub fn max_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+    extreme_dim(out0, out1, self_, dim, Extremum::Max)
+}
+
+/// out0, out1 = smallest element of self along dim and its index
+pub fn min_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+    extreme_dim(out0, out1, self_, dim, Extremum::Min)
+}
+
+fn extreme_place(out: &Dense, self_: &Dense, dim: Option<i64>, which: Extremum) -> Result<()> {
+    let dims: DimVec = dim.map_or_else(DimVec::new, |dim| smallvec![dim]);
+    reduce(out, self_, Some(&dims), self_.dtype, |out, a| extremum(None, Some(out), a, which))
 }
 
 /// out = index of the largest element of self, along dim or of all
 pub fn argmax(out: &Dense, self_: &Dense, dim: Option<i64>, _keepdim: bool) -> Result<()> {
-    let dims: DimVec = dim.map_or_else(DimVec::new, |dim| smallvec![dim]);
-    reduce(out, self_, Some(&dims), self_.dtype, |out, a| extremum(None, Some(out), a, Extremum::Max))
+    extreme_place(out, self_, dim, Extremum::Max)
+}
+
+/// out = index of the smallest element of self, along dim or of all
+pub fn argmin(out: &Dense, self_: &Dense, dim: Option<i64>, _keepdim: bool) -> Result<()> {
+    extreme_place(out, self_, dim, Extremum::Min)
+}
+
+/// out = does any element of self differ from zero?
+pub fn any(out: &Dense, self_: &Dense) -> Result<()> {
+    reduce(out, self_, None, self_.dtype, rushlight_cpu::reduce::any)
+}
+
+/// out = does any element of self differ from zero, over dim?
+pub fn any_dim(out: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+    reduce(out, self_, Some(&[dim]), self_.dtype, rushlight_cpu::reduce::any)
+}
+
+/// out = does any element of self differ from zero, over dim?
+pub fn any_dims(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool) -> Result<()> {
+    match dim {
+        // Nothing is reduced: each element has its own answer.
+        Some([]) => rushlight_cpu::reduce::any(&array(out), &array(self_)),
+        dim => reduce(out, self_, dim, self_.dtype, rushlight_cpu::reduce::any),
+    }
+}
+
+/// out = do all elements of self differ from zero?
+pub fn all(out: &Dense, self_: &Dense) -> Result<()> {
+    reduce(out, self_, None, self_.dtype, rushlight_cpu::reduce::all)
+}
+
+/// out = do all elements of self differ from zero, over dim?
+pub fn all_dim(out: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+    reduce(out, self_, Some(&[dim]), self_.dtype, rushlight_cpu::reduce::all)
+}
+
+/// out = do all elements of self differ from zero, over dim?
+pub fn all_dims(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool) -> Result<()> {
+    match dim {
+        // As for `any`.
+        Some([]) => rushlight_cpu::reduce::all(&array(out), &array(self_)),
+        dim => reduce(out, self_, dim, self_.dtype, rushlight_cpu::reduce::all),
+    }
+}
+
+/// The real and the imaginary part of a complex tensor.
+fn parts(dense: &Dense) -> [Dense; 2] {
+    [0, 1].map(|part| {
+        let strides = dense.strides().iter().map(|stride| stride * 2).collect();
+        let offset = dense.geometry.offset * 2 + part;
+        let geometry = Geometry { sizes: DimVec::from_slice(dense.sizes()), strides, offset };
+        Dense::new(dense.storage.clone(), geometry, dense.dtype.to_real(), dense.device)
+    })
+}
+
+/// out = variance of self over dim
+pub fn var_correction(
+    out: &Dense,
+    self_: &Dense,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    _keepdim: bool,
+) -> Result<()> {
+    let correction = correction.map_or(1.0, Scalar::to_f64);
+    let of = |out: &Dense, a: &Dense| {
+        reduce(out, a, dim, a.dtype, |out, a| rushlight_cpu::reduce::variance(out, a, correction, false))
+    };
+    if !self_.dtype.is_complex() {
+        return of(out, self_);
+    }
+    // The variance of a complex number is that of its parts together.
+    let [real, imaginary] = parts(self_);
+    of(out, &real)?;
+    let spec = Spec::new(out.sizes(), out.dtype, out.device).with_strides(DimVec::from_slice(out.strides()));
+    let rest = spec.allocate()?;
+    of(&rest, &imaginary)?;
+    super::pointwise::add(out, out, &rest, Scalar::Int(1))
+}
+
+/// out = standard deviation of self over dim
+pub fn std_correction(
+    out: &Dense,
+    self_: &Dense,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<()> {
+    if self_.dtype.is_complex() {
+        var_correction(out, self_, dim, correction, keepdim)?;
+        return super::elementary::sqrt(out, out);
+    }
+    let correction = correction.map_or(1.0, Scalar::to_f64);
+    reduce(out, self_, dim, self_.dtype, |out, a| rushlight_cpu::reduce::variance(out, a, correction, true))
+}
+
+/// out = norm of self over dim
+pub fn linalg_vector_norm(
+    out: &Dense,
+    self_: &Dense,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    _keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<()> {
+    let ord = ord.to_f64();
+    reduce(out, self_, dim, dtype.unwrap_or(self_.dtype), |out, a| rushlight_cpu::reduce::norm(out, a, ord))
+}
+
+/// out = product of self
+pub fn prod(out: &Dense, self_: &Dense, _dtype: Option<DType>) -> Result<()> {
+    product(out, self_, None)
+}
+
+/// out = product of self over dim
+pub fn prod_dim(out: &Dense, self_: &Dense, dim: i64, _keepdim: bool, _dtype: Option<DType>) -> Result<()> {
+    product(out, self_, Some(&[dim]))
+}
+
+fn product(out: &Dense, self_: &Dense, dim: Option<&[i64]>) -> Result<()> {
+    reduce(out, self_, dim, accumulated(out, self_), rushlight_cpu::reduce::prod)
+}
+
+/// out = number of elements of self that differ from zero
+pub fn count_nonzero(out: &Dense, self_: &Dense, dim: Option<i64>) -> Result<()> {
+    match dim {
+        Some(dim) => count_nonzero_dims(out, self_, &[dim]),
+        None => count_nonzero_dims(out, self_, &[]),
+    }
+}
+
+/// out = number of elements of self that differ from zero over dim
+pub fn count_nonzero_dims(out: &Dense, self_: &Dense, dim: &[i64]) -> Result<()> {
+    reduce(out, self_, Some(dim), self_.dtype, rushlight_cpu::reduce::count_nonzero)
+}
+
+fn scan(out: &Dense, self_: &Dense, dim: i64, scan: rushlight_cpu::scan::Scan) -> Result<()> {
+    let dim = wrap_dim(dim, self_.ndim())?;
+    let operand = Operand::cast(self_, out.dtype)?;
+    scan(&array(out), &operand.array(), dim)
+}
+
+/// out = running sums of self along dim
+pub fn cumsum(out: &Dense, self_: &Dense, dim: i64, _dtype: Option<DType>) -> Result<()> {
+    scan(out, self_, dim, rushlight_cpu::scan::cumsum)
+}
+
+/// out = running sums of self along dim, from its end
+pub fn cumsum_from_end(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
+    scan(out, self_, dim, rushlight_cpu::scan::cumsum_from_end)
+}
+
+/// out = running products of self along dim
+pub fn cumprod(out: &Dense, self_: &Dense, dim: i64, _dtype: Option<DType>) -> Result<()> {
+    scan(out, self_, dim, rushlight_cpu::scan::cumprod)
 }
 
 /// out0, out1 = the k largest (smallest) elements of self along dim and their indices

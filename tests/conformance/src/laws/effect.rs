@@ -16,6 +16,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("layout", "strided is the only layout"),
     ("implicit", "tells tracers how an expansion came about"),
     ("sparse_grad", "sparse gradients are not supported: the dense one is right"),
+    ("cudnn_enable", "chooses between kernels of a GPU"),
     ("half_to_float", "a CUDA path: refused on the CPU"),
     ("ignore_index", "an index that no sample case has"),
 ];

@@ -5,7 +5,7 @@ use crate::cases::{Case, Item};
 use crate::compare;
 use crate::door::{Tensor, Value};
 use crate::host::HostTensor;
-use rushlight_schema::Signature;
+use rushlight_schema::{Argument, BaseType, Signature};
 
 impl Laws<'_> {
     pub(super) fn forms(&self, case: &Case) -> Result<(), String> {
@@ -40,9 +40,7 @@ impl Laws<'_> {
             let own = op.arguments.iter().filter(|argument| !argument.ty.is_written());
             op.name == functional.name
                 && op.arguments.iter().any(|argument| argument.ty.is_written())
-                && own
-                    .map(|argument| (&argument.name, argument.ty.base))
-                    .eq(functional.arguments.iter().map(|argument| (&argument.name, argument.ty.base)))
+                && own.map(kind).eq(functional.arguments.iter().map(kind))
         })
     }
 
@@ -94,6 +92,11 @@ impl Laws<'_> {
         }
         Ok(())
     }
+}
+
+/// What tells overloads apart: the name of an argument and its type.
+fn kind(argument: &Argument) -> (&str, BaseType, bool) {
+    (&argument.name, argument.ty.base, argument.ty.list.is_some())
 }
 
 /// An out tensor: without elements, or of the right shape with gaps between its elements.

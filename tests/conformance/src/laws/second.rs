@@ -26,11 +26,14 @@ impl Laws<'_> {
         let side = |shift: f64| -> Result<f64, String> {
             Ok(self.product(case, &leaves, shift, false)?.map_or(0.0, |product| product.value))
         };
-        let numeric = (side(STEP)? - side(-STEP)?) / (2.0 * STEP);
+        let slope = |step: f64| -> Result<f64, String> { Ok((side(step)? - side(-step)?) / (2.0 * step)) };
+        let numeric = slope(STEP)?;
         let bound = TOLERANCE * numeric.abs().max(1.0);
         let off = (analytic.slope - numeric).abs();
-        // Nothing can be said at a pole.
-        if off <= bound || !numeric.is_finite() {
+        // Nothing can be said at a pole, nor where the gradient jumps (a norm at zero): there the slope grows as the
+        // step shrinks.
+        let jumps = || -> Result<bool, String> { Ok((slope(STEP / 2.0)? / numeric - 2.0).abs() < 1e-3) };
+        if off <= bound || !numeric.is_finite() || jumps()? {
             Ok(())
         } else {
             Err(format!("{} instead of {numeric}", analytic.slope))

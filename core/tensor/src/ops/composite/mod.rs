@@ -40,6 +40,142 @@ pub fn real(self_: &Tensor) -> Result<Tensor> {
     if self_.dtype().is_complex() { ops::_real_part(self_) } else { Ok(self_.clone()) }
 }
 
+fn unbiased_correction(unbiased: bool) -> Option<Scalar> {
+    Some(Scalar::Int(i64::from(unbiased)))
+}
+
+/// The variance of all elements.
+pub fn var(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
+    ops::var_correction(self_, None, unbiased_correction(unbiased), false)
+}
+
+/// The variance along dimensions.
+pub fn var_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+    ops::var_correction(self_, dim, unbiased_correction(unbiased), keepdim)
+}
+
+/// The standard deviation of all elements.
+pub fn std(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
+    ops::std_correction(self_, None, unbiased_correction(unbiased), false)
+}
+
+/// The standard deviation along dimensions.
+pub fn std_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
+    ops::std_correction(self_, dim, unbiased_correction(unbiased), keepdim)
+}
+
+/// The variance and the mean of all elements.
+pub fn var_mean(self_: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
+    var_mean_correction(self_, None, unbiased_correction(unbiased), false)
+}
+
+/// The variance and the mean along dimensions.
+pub fn var_mean_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    var_mean_correction(self_, dim, unbiased_correction(unbiased), keepdim)
+}
+
+/// The variance and the mean along dimensions.
+pub fn var_mean_correction(
+    self_: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
+    Ok((ops::var_correction(self_, dim, correction, keepdim)?, ops::mean_dim(self_, dim, keepdim, None)?))
+}
+
+/// The standard deviation and the mean of all elements.
+pub fn std_mean(self_: &Tensor, unbiased: bool) -> Result<(Tensor, Tensor)> {
+    std_mean_correction(self_, None, unbiased_correction(unbiased), false)
+}
+
+/// The standard deviation and the mean along dimensions.
+pub fn std_mean_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    std_mean_correction(self_, dim, unbiased_correction(unbiased), keepdim)
+}
+
+/// The standard deviation and the mean along dimensions.
+pub fn std_mean_correction(
+    self_: &Tensor,
+    dim: Option<&[i64]>,
+    correction: Option<Scalar>,
+    keepdim: bool,
+) -> Result<(Tensor, Tensor)> {
+    Ok((ops::std_correction(self_, dim, correction, keepdim)?, ops::mean_dim(self_, dim, keepdim, None)?))
+}
+
+/// The smallest and the largest element, along a dimension or of all.
+pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
+    let dims: DimVec = dim.into_iter().collect();
+    Ok((ops::amin(self_, &dims, keepdim)?, ops::amax(self_, &dims, keepdim)?))
+}
+
+/// The norm of all elements.
+pub fn norm_scalar(self_: &Tensor, p: Scalar) -> Result<Tensor> {
+    norm(self_, Some(p), &[], false, None)
+}
+
+/// The norm of all elements, computed in `dtype`.
+pub fn norm_scalaropt_dtype(self_: &Tensor, p: Option<Scalar>, dtype: DType) -> Result<Tensor> {
+    norm(self_, p, &[], false, Some(dtype))
+}
+
+/// The norm along dimensions.
+pub fn norm_scalaropt_dim(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    norm(self_, p, dim, keepdim, None)
+}
+
+/// The norm along dimensions, computed in `dtype`.
+pub fn norm_scalaropt_dim_dtype(
+    self_: &Tensor,
+    p: Option<Scalar>,
+    dim: &[i64],
+    keepdim: bool,
+    dtype: DType,
+) -> Result<Tensor> {
+    norm(self_, p, dim, keepdim, Some(dtype))
+}
+
+/// The Euclidean norm along dimensions.
+pub fn frobenius_norm_dim(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    ops::linalg_vector_norm(self_, Scalar::Int(2), Some(dim), keepdim, None)
+}
+
+fn norm(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    ensure!(
+        self_.dtype().is_differentiable(),
+        Runtime,
+        "norm(): input dtype should be either floating point or complex. Got {} instead.",
+        self_.dtype().c10_name()
+    );
+    ops::linalg_vector_norm(self_, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, dtype)
+}
+
+/// The logarithm of a sum of exponentials, shifted by the largest so that none overflows.
+pub fn logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    let floating;
+    let self_ = if self_.dtype().is_integral(true) {
+        floating = ops::to_dtype(self_, ops::rules::scalar_dtype(Scalar::Float(0.0)), false, false, None)?;
+        &floating
+    } else {
+        self_
+    };
+    if self_.numel() == 0 {
+        return ops::log(&ops::sum_dim_intlist(&ops::exp(self_)?, Some(dim), keepdim, None)?);
+    }
+    let most = ops::detach(&ops::amax(&ops::real(self_)?, dim, true)?)?;
+    // Infinities are left where they are: their differences are none.
+    let infinite = ops::eq_scalar(&ops::mul_scalar(&most, Scalar::Int(0))?, Scalar::Int(0))?;
+    let most = ops::masked_fill_scalar(&most, &ops::logical_not(&infinite)?, Scalar::Int(0))?;
+    let sum = ops::sum_dim_intlist(&ops::exp(&ops::sub_tensor(self_, &most, Scalar::Int(1))?)?, Some(dim), true, None)?;
+    let result = ops::add_tensor(&ops::log(&sum)?, &most, Scalar::Int(1))?;
+    if keepdim {
+        return Ok(result);
+    }
+    let sizes = ops::rules::DimSet::new(Some(dim), self_.ndim())?.reduce(&self_.sizes(), false);
+    ops::reshape(&result, &sizes)
+}
+
 /// The tensor itself if it is laid out so, else a copy that is.
 pub fn contiguous(self_: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
     ensure!(

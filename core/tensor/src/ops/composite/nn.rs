@@ -1,4 +1,4 @@
-//! Softmax and dropout.
+//! Softmax, layer norm and dropout.
 
 use super::softmax_input;
 use crate::generator::Generator;
@@ -10,6 +10,18 @@ use rushlight_base::{DType, Result, Scalar, ensure};
 /// softmax along a dimension
 pub fn softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     ops::_softmax(&softmax_input(self_, dtype)?, dim, false)
+}
+
+/// The last dimensions normalised; the mean and the deviation are dropped.
+pub fn layer_norm(
+    input: &Tensor,
+    normalized_shape: &[i64],
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    eps: f64,
+    _cudnn_enable: bool,
+) -> Result<Tensor> {
+    Ok(ops::native_layer_norm(input, normalized_shape, weight, bias, eps)?.0)
 }
 
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p).

@@ -1,7 +1,7 @@
-//! Rules of softmax, dropout and the negative log likelihood.
+//! Rules of softmax, layer norm, dropout and the negative log likelihood.
 
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, Result, bail, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, DimVec, Result, bail, ensure, format_sizes, wrap_dim};
 
 /// Softmax along `dim` keeps the shape.
 pub fn softmax(self_: &Dense, dim: i64, half_to_float: bool) -> Result<Spec> {
@@ -21,6 +21,126 @@ pub fn softmax_backward(grad_output: &Dense, output: &Dense, dim: i64, input_dty
         output.describe()
     );
     Ok(Spec::new(output.sizes(), input_dtype, output.device))
+}
+
+/// The dtype of the statistics: that of the parameters, where it is not the input's.
+fn layer_norm_dtype(input: &Dense, weight: Option<&Dense>, bias: Option<&Dense>) -> Result<DType> {
+    let mut parameters = [weight, bias].into_iter().flatten();
+    if weight.or(bias).is_none_or(|first| first.dtype == input.dtype) {
+        // The first is right, so it can only be the second.
+        if let Some(other) = parameters.find(|parameter| parameter.dtype != input.dtype) {
+            let (expected, found) = (input.dtype.c10_name(), other.dtype.c10_name());
+            bail!(Runtime, "expected scalar type {expected} but found {found}");
+        }
+        return Ok(input.dtype);
+    }
+    ensure!(
+        parameters.all(|parameter| parameter.dtype == DType::F32),
+        Runtime,
+        "mixed dtype (CPU): expect parameter to have scalar type of Float"
+    );
+    ensure!(
+        matches!(input.dtype, DType::F16 | DType::BF16),
+        Runtime,
+        "mixed dtype (CPU): all inputs must share same datatype."
+    );
+    Ok(DType::F32)
+}
+
+/// The normalised input, and a mean and a reciprocal deviation for each row.
+pub fn native_layer_norm(
+    input: &Dense,
+    normalized_shape: &[i64],
+    weight: Option<&Dense>,
+    bias: Option<&Dense>,
+    _eps: f64,
+) -> Result<[Spec; 3]> {
+    ensure!(
+        !normalized_shape.is_empty(),
+        Runtime,
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got \
+         normalized_shape = {}",
+        format_sizes(normalized_shape)
+    );
+    for (name, parameter) in [("weight", weight), ("bias", bias)] {
+        let Some(parameter) = parameter else { continue };
+        ensure!(
+            parameter.sizes() == normalized_shape,
+            Runtime,
+            "Expected {name} to be of same shape as normalized_shape, but got {name} of shape {} and \
+             normalized_shape = {}",
+            format_sizes(parameter.sizes()),
+            format_sizes(normalized_shape)
+        );
+    }
+    ensure!(
+        input.sizes().ends_with(normalized_shape),
+        Runtime,
+        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}",
+        format_sizes(normalized_shape),
+        format_sizes(normalized_shape).trim_matches(['[', ']']),
+        format_sizes(input.sizes())
+    );
+    let dtype = layer_norm_dtype(input, weight, bias)?;
+    let mut rows = DimVec::from_slice(input.sizes());
+    rows[input.ndim() - normalized_shape.len()..].fill(1);
+    let per_row = Spec::new(&rows, dtype, input.device);
+    Ok([Spec::new(input.sizes(), input.dtype, input.device), per_row.clone(), per_row])
+}
+
+fn check_layer_norm_backward(
+    grad: &Dense,
+    input: &Dense,
+    normalized_shape: &[i64],
+    statistics: [&Dense; 2],
+) -> Result<()> {
+    let rows: i64 = input.sizes()[..input.ndim().saturating_sub(normalized_shape.len())].iter().product();
+    ensure!(
+        grad.sizes() == input.sizes()
+            && grad.dtype == input.dtype
+            && input.sizes().ends_with(normalized_shape)
+            && statistics.iter().all(|numbers| numbers.numel() == rows),
+        Runtime,
+        "expected grad {} and input {} to be alike, with rows of shape {}",
+        grad.describe(),
+        input.describe(),
+        format_sizes(normalized_shape)
+    );
+    Ok(())
+}
+
+/// The gradient by the input is like it.
+pub fn layer_norm_backward_input(
+    grad: &Dense,
+    input: &Dense,
+    normalized_shape: &[i64],
+    mean: &Dense,
+    rstd: &Dense,
+    weight: Option<&Dense>,
+) -> Result<Spec> {
+    check_layer_norm_backward(grad, input, normalized_shape, [mean, rstd])?;
+    if let Some(weight) = weight {
+        ensure!(
+            weight.sizes() == normalized_shape,
+            Runtime,
+            "expected weight of shape {}",
+            format_sizes(normalized_shape)
+        );
+    }
+    Ok(Spec::new(input.sizes(), input.dtype, input.device))
+}
+
+/// The gradient by the weight is like the weight.
+pub fn layer_norm_backward_weight(
+    grad: &Dense,
+    input: &Dense,
+    normalized_shape: &[i64],
+    mean: &Dense,
+    rstd: &Dense,
+    dtype: DType,
+) -> Result<Spec> {
+    check_layer_norm_backward(grad, input, normalized_shape, [mean, rstd])?;
+    Ok(Spec::new(normalized_shape, dtype, input.device))
 }
 
 /// The thinned input and its mask.

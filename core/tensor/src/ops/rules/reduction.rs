@@ -1,7 +1,7 @@
 //! Rules of reductions, and which dimensions they reduce.
 
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, DimVec, Result, bail, ensure, wrap_dim};
+use rushlight_base::{DType, DimVec, Result, Scalar, bail, ensure, wrap_dim};
 
 /// A set of dimensions: bit `d` stands for dimension `d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,29 @@ pub fn sum_dim(self_: &Dense, dim: Option<&[i64]>, keepdim: bool, dtype: Option<
     reduced(self_, dim, keepdim, dtype.unwrap_or(inferred))
 }
 
+/// The product of all elements: integers and bools give int64.
+pub fn prod(self_: &Dense, dtype: Option<DType>) -> Result<Spec> {
+    sum_dim(self_, None, false, dtype)
+}
+
+/// The product along a dimension.
+pub fn prod_dim(self_: &Dense, dim: i64, keepdim: bool, dtype: Option<DType>) -> Result<Spec> {
+    sum_dim(self_, Some(&[dim]), keepdim, dtype)
+}
+
+/// A number of elements, along a dimension or of all.
+pub fn count_nonzero(self_: &Dense, dim: Option<i64>) -> Result<Spec> {
+    match dim {
+        Some(dim) => count_nonzero_dims(self_, &[dim]),
+        None => count_nonzero_dims(self_, &[]),
+    }
+}
+
+/// A number of elements along dimensions.
+pub fn count_nonzero_dims(self_: &Dense, dim: &[i64]) -> Result<Spec> {
+    reduced(self_, Some(dim), false, DType::I64)
+}
+
 /// The mean of all elements: floating or complex.
 pub fn mean(self_: &Dense, dtype: Option<DType>) -> Result<Spec> {
     mean_dim(self_, None, false, dtype)
@@ -101,22 +124,38 @@ fn check_real(name: &str, self_: &Dense) -> Result<()> {
     Ok(())
 }
 
-/// The largest element of all.
-pub fn max(self_: &Dense) -> Result<Spec> {
-    check_real("max", self_)?;
+fn extreme(name: &str, self_: &Dense) -> Result<Spec> {
+    check_real(name, self_)?;
     ensure!(
         self_.numel() > 0,
         Runtime,
-        "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the \
+        "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the \
          'dim' argument."
     );
     reduced(self_, None, false, self_.dtype)
+}
+
+/// The largest element of all.
+pub fn max(self_: &Dense) -> Result<Spec> {
+    extreme("max", self_)
+}
+
+/// The smallest element of all.
+pub fn min(self_: &Dense) -> Result<Spec> {
+    extreme("min", self_)
 }
 
 /// The largest along a dimension, with its index.
 pub fn max_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
     check_real("max", self_)?;
     check_not_empty("max", self_, Some(dim))?;
+    Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
+}
+
+/// The smallest along a dimension, with its index.
+pub fn min_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
+    check_real("min", self_)?;
+    check_not_empty("min", self_, Some(dim))?;
     Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
 }
 
@@ -132,6 +171,18 @@ pub fn amax(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
     reduced(self_, Some(dim), keepdim, self_.dtype)
 }
 
+/// The smallest over some dimensions.
+pub fn amin(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
+    check_real("amin", self_)?;
+    if dim.is_empty() {
+        check_not_empty("amin", self_, None)?;
+    }
+    for &dim in dim {
+        check_not_empty("amin", self_, Some(dim))?;
+    }
+    reduced(self_, Some(dim), keepdim, self_.dtype)
+}
+
 /// The index of the largest.
 pub fn argmax(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
     check_real("argmax", self_)?;
@@ -140,6 +191,101 @@ pub fn argmax(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
         Some(dim) => reduced(self_, Some(&[dim]), keepdim, DType::I64),
         None => reduced(self_, None, keepdim, DType::I64),
     }
+}
+
+/// The index of the smallest.
+pub fn argmin(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
+    check_real("argmin", self_)?;
+    check_not_empty("argmin", self_, dim)?;
+    match dim {
+        Some(dim) => reduced(self_, Some(&[dim]), keepdim, DType::I64),
+        None => reduced(self_, None, keepdim, DType::I64),
+    }
+}
+
+/// Truth values are bool; those of uint8 are uint8.
+fn truth_dtype(self_: &Dense) -> DType {
+    if self_.dtype == DType::U8 { DType::U8 } else { DType::Bool }
+}
+
+/// The truth of all elements.
+pub fn truth(self_: &Dense) -> Result<Spec> {
+    reduced(self_, None, false, truth_dtype(self_))
+}
+
+/// The truth along a dimension.
+pub fn truth_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<Spec> {
+    reduced(self_, Some(&[dim]), keepdim, truth_dtype(self_))
+}
+
+/// The truth along dimensions; an empty list names none.
+pub fn truth_dims(self_: &Dense, dim: Option<&[i64]>, keepdim: bool) -> Result<Spec> {
+    match dim {
+        Some([]) => Ok(Spec::new(self_.sizes(), truth_dtype(self_), self_.device)),
+        dim => reduced(self_, dim, keepdim, truth_dtype(self_)),
+    }
+}
+
+/// The variance along dimensions: real.
+pub fn var_correction(self_: &Dense, dim: Option<&[i64]>, _correction: Option<Scalar>, keepdim: bool) -> Result<Spec> {
+    ensure!(self_.dtype.is_differentiable(), Runtime, "std and var only support floating point and complex dtypes");
+    reduced(self_, dim, keepdim, self_.dtype.to_real())
+}
+
+/// A norm along dimensions: real.
+pub fn linalg_vector_norm(
+    self_: &Dense,
+    ord: Scalar,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Spec> {
+    let kind = self_.dtype.c10_name();
+    ensure!(
+        self_.dtype.is_differentiable(),
+        Runtime,
+        "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}"
+    );
+    let computes = dtype.unwrap_or(self_.dtype);
+    ensure!(
+        computes.is_differentiable() && computes.is_complex() == self_.dtype.is_complex(),
+        Runtime,
+        "linalg.vector_norm: dtype should be floating point or complex, as the input is, but got {} for {kind}",
+        computes.c10_name()
+    );
+    let spec = reduced(self_, dim, keepdim, computes.to_real())?;
+    let ord = ord.to_f64();
+    // Without elements there is no largest, nor a sum of reciprocals' root.
+    if self_.numel() == 0 && (ord < 0.0 || ord == f64::INFINITY) {
+        let dims = DimSet::new(dim, self_.ndim())?;
+        ensure!(
+            !dims.is_all(self_.ndim()),
+            Runtime,
+            "linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does not have an \
+             identity"
+        );
+        for (dim, &size) in self_.sizes().iter().enumerate() {
+            ensure!(
+                size != 0 || !dims.contains(dim),
+                Runtime,
+                "linalg.vector_norm cannot compute the {ord} norm on the dimension {dim} because this dimension is empty \
+                 and the operation does not have an identity"
+            );
+        }
+    }
+    Ok(spec)
+}
+
+/// Running sums: integers and bools sum to int64.
+pub fn cumsum(self_: &Dense, dim: i64, dtype: Option<DType>) -> Result<Spec> {
+    wrap_dim(dim, self_.ndim())?;
+    let inferred = if self_.dtype.is_integral(true) { DType::I64 } else { self_.dtype };
+    Ok(Spec::new(self_.sizes(), dtype.unwrap_or(inferred), self_.device))
+}
+
+/// Running sums from the end, in the same dtype.
+pub fn cumsum_from_end(self_: &Dense, dim: i64) -> Result<Spec> {
+    cumsum(self_, dim, Some(self_.dtype))
 }
 
 /// The k largest or smallest along a dimension.

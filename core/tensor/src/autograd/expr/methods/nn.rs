@@ -21,6 +21,69 @@ impl Expr {
         Expr::of(|| ops::_softmax_backward_data(self.tensor()?, output.into().tensor()?, dim, input_dtype))
     }
 
+    /// `layer_norm`: Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
+    pub fn layer_norm(
+        &self,
+        normalized_shape: &[i64],
+        weight: Option<&Expr>,
+        bias: Option<&Expr>,
+        eps: f64,
+        cudnn_enable: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::layer_norm(
+                self.tensor()?,
+                normalized_shape,
+                weight.map(Expr::tensor).transpose()?,
+                bias.map(Expr::tensor).transpose()?,
+                eps,
+                cudnn_enable,
+            )
+        })
+    }
+
+    /// `_layer_norm_backward_input`: The gradient of layer_norm by the input.
+    pub fn _layer_norm_backward_input(
+        &self,
+        input: impl Into<Expr>,
+        normalized_shape: &[i64],
+        mean: impl Into<Expr>,
+        rstd: impl Into<Expr>,
+        weight: Option<&Expr>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::_layer_norm_backward_input(
+                self.tensor()?,
+                input.into().tensor()?,
+                normalized_shape,
+                mean.into().tensor()?,
+                rstd.into().tensor()?,
+                weight.map(Expr::tensor).transpose()?,
+            )
+        })
+    }
+
+    /// `_layer_norm_backward_weight`: The gradient of layer_norm by the weight.
+    pub fn _layer_norm_backward_weight(
+        &self,
+        input: impl Into<Expr>,
+        normalized_shape: &[i64],
+        mean: impl Into<Expr>,
+        rstd: impl Into<Expr>,
+        dtype: DType,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::_layer_norm_backward_weight(
+                self.tensor()?,
+                input.into().tensor()?,
+                normalized_shape,
+                mean.into().tensor()?,
+                rstd.into().tensor()?,
+                dtype,
+            )
+        })
+    }
+
     /// `dropout`: While training, sets each element to zero with probability p and scales up the others; otherwise
     /// returns the input.
     pub fn dropout(&self, p: f64, train: bool) -> Expr {

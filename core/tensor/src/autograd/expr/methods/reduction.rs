@@ -3,7 +3,7 @@
 
 use crate::autograd::Expr;
 use crate::ops;
-use rushlight_base::DType;
+use rushlight_base::{DType, Scalar};
 
 impl Expr {
     /// `sum`: Adds all elements; bool and integers give int64.
@@ -39,6 +39,164 @@ impl Expr {
     /// `argmax`: Finds where the largest element stands, along a dimension or in the flattened tensor.
     pub fn argmax(&self, dim: Option<i64>, keepdim: bool) -> Expr {
         Expr::of(|| ops::argmax(self.tensor()?, dim, keepdim))
+    }
+
+    /// `min`: Finds the smallest element; NaN wins. Ties share the gradient.
+    pub fn min(&self) -> Expr {
+        Expr::of(|| ops::min(self.tensor()?))
+    }
+
+    /// `amin`: Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+    pub fn amin(&self, dim: &[i64], keepdim: bool) -> Expr {
+        Expr::of(|| ops::amin(self.tensor()?, dim, keepdim))
+    }
+
+    /// `argmin`: Finds where the smallest element stands, along a dimension or in the flattened tensor.
+    pub fn argmin(&self, dim: Option<i64>, keepdim: bool) -> Expr {
+        Expr::of(|| ops::argmin(self.tensor()?, dim, keepdim))
+    }
+
+    /// `any`: Tells whether any element differs from zero.
+    pub fn any(&self) -> Expr {
+        Expr::of(|| ops::any(self.tensor()?))
+    }
+
+    /// `any.dim`: Tells whether any element differs from zero, along a dimension.
+    pub fn any_dim(&self, dim: i64, keepdim: bool) -> Expr {
+        Expr::of(|| ops::any_dim(self.tensor()?, dim, keepdim))
+    }
+
+    /// `any.dims`: Tells whether any element differs from zero, along dimensions; none given means all, an empty
+    /// list none.
+    pub fn any_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Expr {
+        Expr::of(|| ops::any_dims(self.tensor()?, dim, keepdim))
+    }
+
+    /// `all`: Tells whether all elements differ from zero.
+    pub fn all(&self) -> Expr {
+        Expr::of(|| ops::all(self.tensor()?))
+    }
+
+    /// `all.dim`: Tells whether all elements differ from zero, along a dimension.
+    pub fn all_dim(&self, dim: i64, keepdim: bool) -> Expr {
+        Expr::of(|| ops::all_dim(self.tensor()?, dim, keepdim))
+    }
+
+    /// `all.dims`: Tells whether all elements differ from zero, along dimensions; none given means all, an empty
+    /// list none.
+    pub fn all_dims(&self, dim: Option<&[i64]>, keepdim: bool) -> Expr {
+        Expr::of(|| ops::all_dims(self.tensor()?, dim, keepdim))
+    }
+
+    /// `var`: Takes the variance of all elements.
+    pub fn var(&self, unbiased: bool) -> Expr {
+        Expr::of(|| ops::var(self.tensor()?, unbiased))
+    }
+
+    /// `var.dim`: Takes the variance along dimensions; none given means all.
+    pub fn var_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Expr {
+        Expr::of(|| ops::var_dim(self.tensor()?, dim, unbiased, keepdim))
+    }
+
+    /// `var.correction`: Takes the variance along dimensions; `correction` (1, if not given) is taken from the
+    /// number of elements.
+    pub fn var_correction(&self, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Expr {
+        Expr::of(|| ops::var_correction(self.tensor()?, dim, correction, keepdim))
+    }
+
+    /// `cumsum`: Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+    pub fn cumsum(&self, dim: i64, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::cumsum(self.tensor()?, dim, dtype))
+    }
+
+    /// `_cumsum_from_end`: The gradient of cumsum: partial sums from the other end.
+    pub fn _cumsum_from_end(&self, dim: i64) -> Expr {
+        Expr::of(|| ops::_cumsum_from_end(self.tensor()?, dim))
+    }
+
+    /// `std`: Takes the standard deviation of all elements.
+    pub fn std(&self, unbiased: bool) -> Expr {
+        Expr::of(|| ops::std(self.tensor()?, unbiased))
+    }
+
+    /// `std.dim`: Takes the standard deviation along dimensions; none given means all.
+    pub fn std_dim(&self, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Expr {
+        Expr::of(|| ops::std_dim(self.tensor()?, dim, unbiased, keepdim))
+    }
+
+    /// `std.correction`: Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from
+    /// the number of elements.
+    pub fn std_correction(&self, dim: Option<&[i64]>, correction: Option<Scalar>, keepdim: bool) -> Expr {
+        Expr::of(|| ops::std_correction(self.tensor()?, dim, correction, keepdim))
+    }
+
+    /// `prod`: Multiplies all elements; bool and integers give int64.
+    pub fn prod(&self, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::prod(self.tensor()?, dtype))
+    }
+
+    /// `prod.dim_int`: Multiplies the elements along a dimension; bool and integers give int64.
+    pub fn prod_dim_int(&self, dim: i64, keepdim: bool, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::prod_dim_int(self.tensor()?, dim, keepdim, dtype))
+    }
+
+    /// `count_nonzero`: Counts the elements that differ from zero, along a dimension or of all.
+    pub fn count_nonzero(&self, dim: Option<i64>) -> Expr {
+        Expr::of(|| ops::count_nonzero(self.tensor()?, dim))
+    }
+
+    /// `count_nonzero.dim_IntList`: Counts the elements that differ from zero along dimensions; none given means
+    /// all.
+    pub fn count_nonzero_dim_intlist(&self, dim: &[i64]) -> Expr {
+        Expr::of(|| ops::count_nonzero_dim_intlist(self.tensor()?, dim))
+    }
+
+    /// `logsumexp`: The logarithm of the sum of exponentials along dimensions; none given means all. Nothing
+    /// overflows.
+    pub fn logsumexp(&self, dim: &[i64], keepdim: bool) -> Expr {
+        Expr::of(|| ops::logsumexp(self.tensor()?, dim, keepdim))
+    }
+
+    /// `cumprod`: Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+    /// int64.
+    pub fn cumprod(&self, dim: i64, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::cumprod(self.tensor()?, dim, dtype))
+    }
+
+    /// `linalg_vector_norm`: Takes the norm of any order along dimensions; none given means all.
+    pub fn linalg_vector_norm(
+        &self,
+        ord: impl Into<Scalar>,
+        dim: Option<&[i64]>,
+        keepdim: bool,
+        dtype: Option<DType>,
+    ) -> Expr {
+        Expr::of(|| ops::linalg_vector_norm(self.tensor()?, ord.into(), dim, keepdim, dtype))
+    }
+
+    /// `norm.ScalarOpt_dtype`: Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
+    pub fn norm_scalaropt_dtype(&self, p: Option<Scalar>, dtype: DType) -> Expr {
+        Expr::of(|| ops::norm_scalaropt_dtype(self.tensor()?, p, dtype))
+    }
+
+    /// `norm.Scalar`: Takes the norm of all elements.
+    pub fn norm_scalar(&self, p: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::norm_scalar(self.tensor()?, p.into()))
+    }
+
+    /// `norm.ScalarOpt_dim_dtype`: Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
+    pub fn norm_scalaropt_dim_dtype(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: DType) -> Expr {
+        Expr::of(|| ops::norm_scalaropt_dim_dtype(self.tensor()?, p, dim, keepdim, dtype))
+    }
+
+    /// `norm.ScalarOpt_dim`: Takes the norm along dimensions; order 2, if none is given.
+    pub fn norm_scalaropt_dim(&self, p: Option<Scalar>, dim: &[i64], keepdim: bool) -> Expr {
+        Expr::of(|| ops::norm_scalaropt_dim(self.tensor()?, p, dim, keepdim))
+    }
+
+    /// `frobenius_norm.dim`: Takes the Euclidean norm along dimensions; none given means all.
+    pub fn frobenius_norm_dim(&self, dim: &[i64], keepdim: bool) -> Expr {
+        Expr::of(|| ops::frobenius_norm_dim(self.tensor()?, dim, keepdim))
     }
 
     /// `value_selecting_reduction_backward`: Puts the gradient of selected values back where they came from.

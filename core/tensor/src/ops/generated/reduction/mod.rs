@@ -3,28 +3,100 @@
 
 use crate::dispatch::OpDef;
 
+mod all;
 mod amax;
+mod amin;
+mod aminmax;
+mod any;
 mod argmax;
+mod argmin;
+mod count_nonzero;
+mod cumprod;
+mod cumsum;
+mod cumsum_from_end;
+mod frobenius_norm;
+mod linalg_vector_norm;
+mod logsumexp;
 mod max;
 mod mean;
+mod min;
+mod norm;
+mod prod;
+mod std;
+mod std_mean;
 mod sum;
 mod topk;
 mod value_selecting_reduction_backward;
+mod var;
+mod var_mean;
 
+pub use all::{all, all_all_out, all_dim, all_dims, all_dims_out, all_out};
 pub use amax::{amax, amax_out};
+pub use amin::{amin, amin_out};
+pub use aminmax::{aminmax, aminmax_out};
+pub use any::{any, any_all_out, any_dim, any_dims, any_dims_out, any_out};
 pub use argmax::{argmax, argmax_out};
+pub use argmin::{argmin, argmin_out};
+pub use count_nonzero::{count_nonzero, count_nonzero_dim_intlist};
+pub use cumprod::{cumprod, cumprod_out};
+pub use cumsum::{cumsum, cumsum_, cumsum_out};
+pub use cumsum_from_end::_cumsum_from_end;
+pub use frobenius_norm::{frobenius_norm_dim, frobenius_norm_out};
+pub use linalg_vector_norm::{linalg_vector_norm, linalg_vector_norm_out};
+pub use logsumexp::{logsumexp, logsumexp_out};
 pub use max::{max, max_dim, max_dim_max, max_unary_out};
 pub use mean::{mean, mean_dim, mean_dtype_out, mean_out};
+pub use min::{min, min_dim, min_dim_min, min_unary_out};
+pub use norm::{
+    norm_dtype_out, norm_out, norm_scalar, norm_scalaropt_dim, norm_scalaropt_dim_dtype, norm_scalaropt_dtype,
+};
+pub use prod::{prod, prod_dim_int, prod_int_out};
+pub use std::{std, std_correction, std_correction_out, std_dim, std_out};
+pub use std_mean::{std_mean, std_mean_correction, std_mean_dim};
 pub use sum::{sum, sum_dim_intlist, sum_intlist_out};
 pub use topk::{topk, topk_values};
 pub use value_selecting_reduction_backward::value_selecting_reduction_backward;
+pub use var::{var, var_correction, var_correction_out, var_dim, var_out};
+pub use var_mean::{var_mean, var_mean_correction, var_mean_dim};
 
 /// The rows of this family in the operator table.
 pub static REDUCTION: &[&OpDef] = &[
+    &all::ALL,
+    &all::ALL_ALL_OUT,
+    &all::ALL_DIM,
+    &all::ALL_OUT,
+    &all::ALL_DIMS,
+    &all::ALL_DIMS_OUT,
     &amax::AMAX,
     &amax::AMAX_OUT,
+    &amin::AMIN,
+    &amin::AMIN_OUT,
+    &aminmax::AMINMAX,
+    &aminmax::AMINMAX_OUT,
+    &any::ANY,
+    &any::ANY_ALL_OUT,
+    &any::ANY_DIM,
+    &any::ANY_OUT,
+    &any::ANY_DIMS,
+    &any::ANY_DIMS_OUT,
     &argmax::ARGMAX,
     &argmax::ARGMAX_OUT,
+    &argmin::ARGMIN,
+    &argmin::ARGMIN_OUT,
+    &count_nonzero::COUNT_NONZERO,
+    &count_nonzero::COUNT_NONZERO_DIM_INTLIST,
+    &cumprod::CUMPROD,
+    &cumprod::CUMPROD_OUT,
+    &cumsum::CUMSUM,
+    &cumsum::CUMSUM_,
+    &cumsum::CUMSUM_OUT,
+    &cumsum_from_end::_CUMSUM_FROM_END,
+    &frobenius_norm::FROBENIUS_NORM_DIM,
+    &frobenius_norm::FROBENIUS_NORM_OUT,
+    &linalg_vector_norm::LINALG_VECTOR_NORM,
+    &linalg_vector_norm::LINALG_VECTOR_NORM_OUT,
+    &logsumexp::LOGSUMEXP,
+    &logsumexp::LOGSUMEXP_OUT,
     &max::MAX,
     &max::MAX_UNARY_OUT,
     &max::MAX_DIM,
@@ -33,10 +105,39 @@ pub static REDUCTION: &[&OpDef] = &[
     &mean::MEAN_DTYPE_OUT,
     &mean::MEAN_DIM,
     &mean::MEAN_OUT,
+    &min::MIN,
+    &min::MIN_UNARY_OUT,
+    &min::MIN_DIM,
+    &min::MIN_DIM_MIN,
+    &norm::NORM_SCALAROPT_DTYPE,
+    &norm::NORM_SCALAR,
+    &norm::NORM_SCALAROPT_DIM_DTYPE,
+    &norm::NORM_DTYPE_OUT,
+    &norm::NORM_SCALAROPT_DIM,
+    &norm::NORM_OUT,
+    &prod::PROD,
+    &prod::PROD_DIM_INT,
+    &prod::PROD_INT_OUT,
+    &std::STD,
+    &std::STD_DIM,
+    &std::STD_OUT,
+    &std::STD_CORRECTION,
+    &std::STD_CORRECTION_OUT,
+    &std_mean::STD_MEAN,
+    &std_mean::STD_MEAN_DIM,
+    &std_mean::STD_MEAN_CORRECTION,
     &sum::SUM,
     &sum::SUM_DIM_INTLIST,
     &sum::SUM_INTLIST_OUT,
     &topk::TOPK,
     &topk::TOPK_VALUES,
     &value_selecting_reduction_backward::VALUE_SELECTING_REDUCTION_BACKWARD,
+    &var::VAR,
+    &var::VAR_DIM,
+    &var::VAR_OUT,
+    &var::VAR_CORRECTION,
+    &var::VAR_CORRECTION_OUT,
+    &var_mean::VAR_MEAN,
+    &var_mean::VAR_MEAN_DIM,
+    &var_mean::VAR_MEAN_CORRECTION,
 ];

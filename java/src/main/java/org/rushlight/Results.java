@@ -12,4 +12,20 @@ public final class Results {
      * @param indices as the operator describes it
      */
     public record ValuesIndices(Tensor values, Tensor indices) {}
+
+    /**
+     * The results result0, result1.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     */
+    public record Result0Result1(Tensor result0, Tensor result1) {}
+
+    /**
+     * The results min, max.
+     *
+     * @param min as the operator describes it
+     * @param max as the operator describes it
+     */
+    public record MinMax(Tensor min, Tensor max) {}
 }

@@ -5948,6 +5948,822 @@ public abstract sealed class TensorMethods permits Tensor {
         return topk(k, -1L, true, true);
     }
 
+    /**
+     * Finds the smallest element; NaN wins. Ties share the gradient.
+     * <p>{@code out = min_i self_i}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     *
+     * @return the result
+     */
+    public final Tensor min() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.min(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+     * <p>{@code values = min over dim of self, indices = argmin over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices min(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.min_dim(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code min(dim, false)}. */
+    public final Results.ValuesIndices min(long dim) {
+        return min(dim, false);
+    }
+
+    /**
+     * Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+     * <p>{@code out = min over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor amin(long[] dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.amin(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code amin(new long[] {dim}, keepdim)}. */
+    public final Tensor amin(long dim, boolean keepdim) {
+        return amin(new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code amin(dim, false)}. */
+    public final Tensor amin(long... dim) {
+        return amin(dim, false);
+    }
+
+    /** The same as {@code amin(new long[] {}, false)}. */
+    public final Tensor amin() {
+        return amin(new long[] {}, false);
+    }
+
+    /**
+     * Finds where the smallest element stands, along a dimension or in the flattened tensor.
+     * <p>{@code out = argmin over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor argmin(Long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argmin(self.handle(), dim != null, Convert.longOrZero(dim), keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argmin(Long.valueOf(dim), keepdim)}. */
+    public final Tensor argmin(long dim, boolean keepdim) {
+        return argmin(Long.valueOf(dim), keepdim);
+    }
+
+    /** The same as {@code argmin(dim, false)}. */
+    public final Tensor argmin(Long dim) {
+        return argmin(dim, false);
+    }
+
+    /** The same as {@code argmin(Long.valueOf(dim), false)}. */
+    public final Tensor argmin(long dim) {
+        return argmin(Long.valueOf(dim), false);
+    }
+
+    /** The same as {@code argmin((Long) null, false)}. */
+    public final Tensor argmin() {
+        return argmin((Long) null, false);
+    }
+
+    /**
+     * Tells whether any element differs from zero.
+     * <p>{@code out = or over i of (self != 0)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None. The result is bool; uint8 gives uint8.
+     *
+     * @return the result
+     */
+    public final Tensor any() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.any(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tells whether any element differs from zero, along a dimension.
+     * <p>{@code out = or over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor any(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.any_dim(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code any(dim, false)}. */
+    public final Tensor any(long dim) {
+        return any(dim, false);
+    }
+
+    /**
+     * Tells whether any element differs from zero, along dimensions; none given means all, an empty list none.
+     * <p>{@code out = or over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor any(long[] dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.any_dims(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code any(dim, false)}. */
+    public final Tensor any(long... dim) {
+        return any(dim, false);
+    }
+
+    /**
+     * Tells whether all elements differ from zero.
+     * <p>{@code out = and over i of (self != 0)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None. The result is bool; uint8 gives uint8.
+     *
+     * @return the result
+     */
+    public final Tensor all() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.all(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tells whether all elements differ from zero, along a dimension.
+     * <p>{@code out = and over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor all(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.all_dim(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code all(dim, false)}. */
+    public final Tensor all(long dim) {
+        return all(dim, false);
+    }
+
+    /**
+     * Tells whether all elements differ from zero, along dimensions; none given means all, an empty list none.
+     * <p>{@code out = and over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor all(long[] dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.all_dims(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code all(dim, false)}. */
+    public final Tensor all(long... dim) {
+        return all(dim, false);
+    }
+
+    /**
+     * Takes the variance of all elements.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers have none.
+     *
+     * @param unbiased as in the formula
+     * @return the result
+     */
+    public final Tensor var(boolean unbiased) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.var(self.handle(), unbiased));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var(true)}. */
+    public final Tensor var() {
+        return var(true);
+    }
+
+    /**
+     * Takes the variance along dimensions; none given means all.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor var(long[] dim, boolean unbiased, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.var_dim(self.handle(), dim, unbiased, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var(new long[] {dim}, unbiased, keepdim)}. */
+    public final Tensor var(long dim, boolean unbiased, boolean keepdim) {
+        return var(new long[] {dim}, unbiased, keepdim);
+    }
+
+    /** The same as {@code var(dim, unbiased, false)}. */
+    public final Tensor var(long[] dim, boolean unbiased) {
+        return var(dim, unbiased, false);
+    }
+
+    /** The same as {@code var(new long[] {dim}, unbiased, false)}. */
+    public final Tensor var(long dim, boolean unbiased) {
+        return var(new long[] {dim}, unbiased, false);
+    }
+
+    /** The same as {@code var(dim, true, false)}. */
+    public final Tensor var(long... dim) {
+        return var(dim, true, false);
+    }
+
+    /**
+     * Takes the variance along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - correction)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor var(long[] dim, Number correction, boolean keepdim) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.var_correction(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var(new long[] {dim}, correction, keepdim)}. */
+    public final Tensor var(long dim, Number correction, boolean keepdim) {
+        return var(new long[] {dim}, correction, keepdim);
+    }
+
+    /** The same as {@code var(dim, correction, false)}. */
+    public final Tensor var(long[] dim, Number correction) {
+        return var(dim, correction, false);
+    }
+
+    /** The same as {@code var(new long[] {dim}, correction, false)}. */
+    public final Tensor var(long dim, Number correction) {
+        return var(new long[] {dim}, correction, false);
+    }
+
+    /**
+     * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+     * <p>{@code out_i = sum of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public final Tensor cumsum(long dim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cumsum(self.handle(), dim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumsum(dim, (DType) null)}. */
+    public final Tensor cumsum(long dim) {
+        return cumsum(dim, (DType) null);
+    }
+
+    /**
+     * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+     * <p>{@code out_i = sum of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return what was written
+     */
+    public final Tensor cumsum_(long dim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.cumsum_(self.handle(), dim, DType.codeOf(dtype));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumsum_(dim, (DType) null)}. */
+    public final Tensor cumsum_(long dim) {
+        return cumsum_(dim, (DType) null);
+    }
+
+    /**
+     * Takes the standard deviation of all elements.
+     * <p>{@code out = sqrt(var(self))}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers have none.
+     *
+     * @param unbiased as in the formula
+     * @return the result
+     */
+    public final Tensor std(boolean unbiased) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.std(self.handle(), unbiased));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std(true)}. */
+    public final Tensor std() {
+        return std(true);
+    }
+
+    /**
+     * Takes the standard deviation along dimensions; none given means all.
+     * <p>{@code out = sqrt(var(self, dim))}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor std(long[] dim, boolean unbiased, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.std_dim(self.handle(), dim, unbiased, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std(new long[] {dim}, unbiased, keepdim)}. */
+    public final Tensor std(long dim, boolean unbiased, boolean keepdim) {
+        return std(new long[] {dim}, unbiased, keepdim);
+    }
+
+    /** The same as {@code std(dim, unbiased, false)}. */
+    public final Tensor std(long[] dim, boolean unbiased) {
+        return std(dim, unbiased, false);
+    }
+
+    /** The same as {@code std(new long[] {dim}, unbiased, false)}. */
+    public final Tensor std(long dim, boolean unbiased) {
+        return std(new long[] {dim}, unbiased, false);
+    }
+
+    /** The same as {@code std(dim, true, false)}. */
+    public final Tensor std(long... dim) {
+        return std(dim, true, false);
+    }
+
+    /**
+     * Takes the standard deviation along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out = sqrt(var(self, dim, correction))}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor std(long[] dim, Number correction, boolean keepdim) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.std_correction(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std(new long[] {dim}, correction, keepdim)}. */
+    public final Tensor std(long dim, Number correction, boolean keepdim) {
+        return std(new long[] {dim}, correction, keepdim);
+    }
+
+    /** The same as {@code std(dim, correction, false)}. */
+    public final Tensor std(long[] dim, Number correction) {
+        return std(dim, correction, false);
+    }
+
+    /** The same as {@code std(new long[] {dim}, correction, false)}. */
+    public final Tensor std(long dim, Number correction) {
+        return std(new long[] {dim}, correction, false);
+    }
+
+    /**
+     * Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+     * <p>{@code min = amin(self, dim), max = amax(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.MinMax aminmax(Long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.aminmax(self.handle(), dim != null, Convert.longOrZero(dim), keepdim));
+            return new Results.MinMax(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code aminmax(Long.valueOf(dim), keepdim)}. */
+    public final Results.MinMax aminmax(long dim, boolean keepdim) {
+        return aminmax(Long.valueOf(dim), keepdim);
+    }
+
+    /** The same as {@code aminmax(dim, false)}. */
+    public final Results.MinMax aminmax(Long dim) {
+        return aminmax(dim, false);
+    }
+
+    /** The same as {@code aminmax(Long.valueOf(dim), false)}. */
+    public final Results.MinMax aminmax(long dim) {
+        return aminmax(Long.valueOf(dim), false);
+    }
+
+    /** The same as {@code aminmax((Long) null, false)}. */
+    public final Results.MinMax aminmax() {
+        return aminmax((Long) null, false);
+    }
+
+    /**
+     * Multiplies all elements; bool and integers give int64.
+     * <p>{@code out = prod_i self_i}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None.
+     *
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public final Tensor prod(DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.prod(self.handle(), DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code prod((DType) null)}. */
+    public final Tensor prod() {
+        return prod((DType) null);
+    }
+
+    /**
+     * Multiplies the elements along a dimension; bool and integers give int64.
+     * <p>{@code out = prod over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public final Tensor prod(long dim, boolean keepdim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.prod_dim_int(self.handle(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code prod(dim, keepdim, (DType) null)}. */
+    public final Tensor prod(long dim, boolean keepdim) {
+        return prod(dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code prod(dim, false, (DType) null)}. */
+    public final Tensor prod(long dim) {
+        return prod(dim, false, (DType) null);
+    }
+
+    /**
+     * Counts the elements that differ from zero, along a dimension or of all.
+     * <p>{@code out = sum over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> () or the dimension dim removed}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor count_nonzero(Long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.count_nonzero(self.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code count_nonzero(Long.valueOf(dim))}. */
+    public final Tensor count_nonzero(long dim) {
+        return count_nonzero(Long.valueOf(dim));
+    }
+
+    /** The same as {@code count_nonzero((Long) null)}. */
+    public final Tensor count_nonzero() {
+        return count_nonzero((Long) null);
+    }
+
+    /**
+     * Counts the elements that differ from zero along dimensions; none given means all.
+     * <p>{@code out = sum over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor count_nonzero(long... dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.count_nonzero_dim_IntList(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+     * <p>{@code out = log(sum over dim of e^self)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor logsumexp(long[] dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logsumexp(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logsumexp(new long[] {dim}, keepdim)}. */
+    public final Tensor logsumexp(long dim, boolean keepdim) {
+        return logsumexp(new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code logsumexp(dim, false)}. */
+    public final Tensor logsumexp(long... dim) {
+        return logsumexp(dim, false);
+    }
+
+    /**
+     * Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
+     * <p>{@code out_i = product of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public final Tensor cumprod(long dim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cumprod(self.handle(), dim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumprod(dim, (DType) null)}. */
+    public final Tensor cumprod(long dim) {
+        return cumprod(dim, (DType) null);
+    }
+
+    /**
+     * Takes the norm of all elements, computed in <code>dtype</code>; order 2, if none is given.
+     * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers are refused.
+     *
+     * @param p as in the formula, or null for none
+     * @param dtype as in the formula
+     * @return the result
+     */
+    public final Tensor norm(Number p, DType dtype) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_ScalarOpt_dtype(self.handle(), p1.tag(), p1.bits(), p1.imag(), dtype.code()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the norm of all elements.
+     * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers are refused.
+     *
+     * @param p as in the formula
+     * @return the result
+     */
+    public final Tensor norm(Number p) {
+        Scalar p1 = Scalar.of(p);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_Scalar(self.handle(), p1.tag(), p1.bits(), p1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code norm(2)}. */
+    public final Tensor norm() {
+        return norm(2);
+    }
+
+    /**
+     * Takes the norm along dimensions, computed in <code>dtype</code>; order 2, if none is given.
+     * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     *
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype as in the formula
+     * @return the result
+     */
+    public final Tensor norm(Number p, long[] dim, boolean keepdim, DType dtype) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_ScalarOpt_dim_dtype(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, keepdim, dtype.code()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code norm(p, new long[] {dim}, keepdim, dtype)}. */
+    public final Tensor norm(Number p, long dim, boolean keepdim, DType dtype) {
+        return norm(p, new long[] {dim}, keepdim, dtype);
+    }
+
+    /**
+     * Takes the norm along dimensions; order 2, if none is given.
+     * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     *
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Tensor norm(Number p, long[] dim, boolean keepdim) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_ScalarOpt_dim(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code norm(p, new long[] {dim}, keepdim)}. */
+    public final Tensor norm(Number p, long dim, boolean keepdim) {
+        return norm(p, new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code norm(p, dim, false)}. */
+    public final Tensor norm(Number p, long... dim) {
+        return norm(p, dim, false);
+    }
+
     // view: Other shapes over the same storage.
 
     /**

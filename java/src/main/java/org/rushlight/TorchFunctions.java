@@ -5844,6 +5844,49 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias, var without correction}
+     * <p>Shapes: {@code (..., normalized_shape) -> the same; weight and bias: normalized_shape}.
+     * <p>Errors: The last dimensions of <code>input</code> must be <code>normalized_shape</code>, and so must the shapes of <code>weight</code> and <code>bias</code>, which have the dtype of <code>input</code> or, beside half precision, float.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param eps as in the formula
+     * @param cudnnEnable as in the formula
+     * @return the result
+     */
+    public static Tensor layer_norm(Tensor input, long[] normalizedShape, Tensor weight, Tensor bias, double eps, boolean cudnnEnable) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.layer_norm(input.handle(), normalizedShape, Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), eps, cudnnEnable));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code layer_norm(input, normalizedShape, weight, bias, eps, true)}. */
+    public static Tensor layer_norm(Tensor input, long[] normalizedShape, Tensor weight, Tensor bias, double eps) {
+        return layer_norm(input, normalizedShape, weight, bias, eps, true);
+    }
+
+    /** The same as {@code layer_norm(input, normalizedShape, weight, bias, 1e-5, true)}. */
+    public static Tensor layer_norm(Tensor input, long[] normalizedShape, Tensor weight, Tensor bias) {
+        return layer_norm(input, normalizedShape, weight, bias, 1e-5, true);
+    }
+
+    /** The same as {@code layer_norm(input, normalizedShape, weight, (Tensor) null, 1e-5, true)}. */
+    public static Tensor layer_norm(Tensor input, long[] normalizedShape, Tensor weight) {
+        return layer_norm(input, normalizedShape, weight, (Tensor) null, 1e-5, true);
+    }
+
+    /** The same as {@code layer_norm(input, normalizedShape, (Tensor) null, (Tensor) null, 1e-5, true)}. */
+    public static Tensor layer_norm(Tensor input, long... normalizedShape) {
+        return layer_norm(input, normalizedShape, (Tensor) null, (Tensor) null, 1e-5, true);
+    }
+
+    /**
      * While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
      * <p>{@code out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)}
      * <p>Shapes: {@code (*) -> (*)}.
@@ -10067,6 +10110,1908 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code topk_out(self, k, -1L, true, true, values, indices)}. */
     public static Results.ValuesIndices topk_out(Tensor self, long k, Tensor values, Tensor indices) {
         return topk_out(self, k, -1L, true, true, values, indices);
+    }
+
+    /**
+     * Finds the smallest element; NaN wins. Ties share the gradient.
+     * <p>{@code out = min_i self_i}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor min(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.min(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the smallest element; NaN wins. Ties share the gradient.
+     * <p>{@code out = min_i self_i}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor min_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.min_unary_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+     * <p>{@code values = min over dim of self, indices = argmin over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices min(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.min_dim(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code min(self, dim, false)}. */
+    public static Results.ValuesIndices min(Tensor self, long dim) {
+        return min(self, dim, false);
+    }
+
+    /**
+     * Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
+     * <p>{@code values = min over dim of self, indices = argmin over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>The result is written into <code>min</code> and <code>min_indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param min the tensor that receives the result
+     * @param minIndices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices min_out(Tensor self, long dim, boolean keepdim, Tensor min, Tensor minIndices) {
+        Tensor.acquire(self, min, minIndices);
+        try {
+            Native.min_dim_min(self.handle(), dim, keepdim, min.handle(), minIndices.handle());
+            return new Results.ValuesIndices(min, minIndices);
+        } finally {
+            Tensor.release(self, min, minIndices);
+        }
+    }
+
+    /** The same as {@code min_out(self, dim, false, min, minIndices)}. */
+    public static Results.ValuesIndices min_out(Tensor self, long dim, Tensor min, Tensor minIndices) {
+        return min_out(self, dim, false, min, minIndices);
+    }
+
+    /**
+     * Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+     * <p>{@code out = min over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor amin(Tensor self, long[] dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.amin(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code amin(self, new long[] {dim}, keepdim)}. */
+    public static Tensor amin(Tensor self, long dim, boolean keepdim) {
+        return amin(self, new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code amin(self, dim, false)}. */
+    public static Tensor amin(Tensor self, long... dim) {
+        return amin(self, dim, false);
+    }
+
+    /** The same as {@code amin(self, new long[] {}, false)}. */
+    public static Tensor amin(Tensor self) {
+        return amin(self, new long[] {}, false);
+    }
+
+    /**
+     * Finds the smallest element along dimensions; none given means all. Ties share the gradient.
+     * <p>{@code out = min over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor amin_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.amin_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code amin_out(self, new long[] {dim}, keepdim, out)}. */
+    public static Tensor amin_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return amin_out(self, new long[] {dim}, keepdim, out);
+    }
+
+    /** The same as {@code amin_out(self, dim, false, out)}. */
+    public static Tensor amin_out(Tensor self, long[] dim, Tensor out) {
+        return amin_out(self, dim, false, out);
+    }
+
+    /** The same as {@code amin_out(self, new long[] {dim}, false, out)}. */
+    public static Tensor amin_out(Tensor self, long dim, Tensor out) {
+        return amin_out(self, new long[] {dim}, false, out);
+    }
+
+    /** The same as {@code amin_out(self, new long[] {}, false, out)}. */
+    public static Tensor amin_out(Tensor self, Tensor out) {
+        return amin_out(self, new long[] {}, false, out);
+    }
+
+    /**
+     * Finds where the smallest element stands, along a dimension or in the flattened tensor.
+     * <p>{@code out = argmin over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor argmin(Tensor self, Long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argmin(self.handle(), dim != null, Convert.longOrZero(dim), keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argmin(self, Long.valueOf(dim), keepdim)}. */
+    public static Tensor argmin(Tensor self, long dim, boolean keepdim) {
+        return argmin(self, Long.valueOf(dim), keepdim);
+    }
+
+    /** The same as {@code argmin(self, dim, false)}. */
+    public static Tensor argmin(Tensor self, Long dim) {
+        return argmin(self, dim, false);
+    }
+
+    /** The same as {@code argmin(self, Long.valueOf(dim), false)}. */
+    public static Tensor argmin(Tensor self, long dim) {
+        return argmin(self, Long.valueOf(dim), false);
+    }
+
+    /** The same as {@code argmin(self, (Long) null, false)}. */
+    public static Tensor argmin(Tensor self) {
+        return argmin(self, (Long) null, false);
+    }
+
+    /**
+     * Finds where the smallest element stands, along a dimension or in the flattened tensor.
+     * <p>{@code out = argmin over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor argmin_out(Tensor self, Long dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.argmin_out(self.handle(), dim != null, Convert.longOrZero(dim), keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code argmin_out(self, Long.valueOf(dim), keepdim, out)}. */
+    public static Tensor argmin_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return argmin_out(self, Long.valueOf(dim), keepdim, out);
+    }
+
+    /** The same as {@code argmin_out(self, dim, false, out)}. */
+    public static Tensor argmin_out(Tensor self, Long dim, Tensor out) {
+        return argmin_out(self, dim, false, out);
+    }
+
+    /** The same as {@code argmin_out(self, Long.valueOf(dim), false, out)}. */
+    public static Tensor argmin_out(Tensor self, long dim, Tensor out) {
+        return argmin_out(self, Long.valueOf(dim), false, out);
+    }
+
+    /** The same as {@code argmin_out(self, (Long) null, false, out)}. */
+    public static Tensor argmin_out(Tensor self, Tensor out) {
+        return argmin_out(self, (Long) null, false, out);
+    }
+
+    /**
+     * Tells whether any element differs from zero.
+     * <p>{@code out = or over i of (self != 0)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None. The result is bool; uint8 gives uint8.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor any(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.any(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tells whether any element differs from zero.
+     * <p>{@code out = or over i of (self != 0)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None. The result is bool; uint8 gives uint8.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor any_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.any_all_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tells whether any element differs from zero, along a dimension.
+     * <p>{@code out = or over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor any(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.any_dim(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code any(self, dim, false)}. */
+    public static Tensor any(Tensor self, long dim) {
+        return any(self, dim, false);
+    }
+
+    /**
+     * Tells whether any element differs from zero, along a dimension.
+     * <p>{@code out = or over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor any_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.any_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code any_out(self, dim, false, out)}. */
+    public static Tensor any_out(Tensor self, long dim, Tensor out) {
+        return any_out(self, dim, false, out);
+    }
+
+    /**
+     * Tells whether any element differs from zero, along dimensions; none given means all, an empty list none.
+     * <p>{@code out = or over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor any(Tensor self, long[] dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.any_dims(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code any(self, dim, false)}. */
+    public static Tensor any(Tensor self, long... dim) {
+        return any(self, dim, false);
+    }
+
+    /**
+     * Tells whether any element differs from zero, along dimensions; none given means all, an empty list none.
+     * <p>{@code out = or over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor any_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.any_dims_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code any_out(self, dim, false, out)}. */
+    public static Tensor any_out(Tensor self, long[] dim, Tensor out) {
+        return any_out(self, dim, false, out);
+    }
+
+    /**
+     * Tells whether all elements differ from zero.
+     * <p>{@code out = and over i of (self != 0)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None. The result is bool; uint8 gives uint8.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor all(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.all(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tells whether all elements differ from zero.
+     * <p>{@code out = and over i of (self != 0)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None. The result is bool; uint8 gives uint8.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor all_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.all_all_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tells whether all elements differ from zero, along a dimension.
+     * <p>{@code out = and over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor all(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.all_dim(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code all(self, dim, false)}. */
+    public static Tensor all(Tensor self, long dim) {
+        return all(self, dim, false);
+    }
+
+    /**
+     * Tells whether all elements differ from zero, along a dimension.
+     * <p>{@code out = and over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor all_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.all_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code all_out(self, dim, false, out)}. */
+    public static Tensor all_out(Tensor self, long dim, Tensor out) {
+        return all_out(self, dim, false, out);
+    }
+
+    /**
+     * Tells whether all elements differ from zero, along dimensions; none given means all, an empty list none.
+     * <p>{@code out = and over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor all(Tensor self, long[] dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.all_dims(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code all(self, dim, false)}. */
+    public static Tensor all(Tensor self, long... dim) {
+        return all(self, dim, false);
+    }
+
+    /**
+     * Tells whether all elements differ from zero, along dimensions; none given means all, an empty list none.
+     * <p>{@code out = and over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. The result is bool; uint8 gives uint8.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor all_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.all_dims_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code all_out(self, dim, false, out)}. */
+    public static Tensor all_out(Tensor self, long[] dim, Tensor out) {
+        return all_out(self, dim, false, out);
+    }
+
+    /**
+     * Takes the variance of all elements.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers have none.
+     *
+     * @param self as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
+    public static Tensor var(Tensor self, boolean unbiased) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.var(self.handle(), unbiased));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var(self, true)}. */
+    public static Tensor var(Tensor self) {
+        return var(self, true);
+    }
+
+    /**
+     * Takes the variance along dimensions; none given means all.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor var(Tensor self, long[] dim, boolean unbiased, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.var_dim(self.handle(), dim, unbiased, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var(self, new long[] {dim}, unbiased, keepdim)}. */
+    public static Tensor var(Tensor self, long dim, boolean unbiased, boolean keepdim) {
+        return var(self, new long[] {dim}, unbiased, keepdim);
+    }
+
+    /** The same as {@code var(self, dim, unbiased, false)}. */
+    public static Tensor var(Tensor self, long[] dim, boolean unbiased) {
+        return var(self, dim, unbiased, false);
+    }
+
+    /** The same as {@code var(self, new long[] {dim}, unbiased, false)}. */
+    public static Tensor var(Tensor self, long dim, boolean unbiased) {
+        return var(self, new long[] {dim}, unbiased, false);
+    }
+
+    /** The same as {@code var(self, dim, true, false)}. */
+    public static Tensor var(Tensor self, long... dim) {
+        return var(self, dim, true, false);
+    }
+
+    /**
+     * Takes the variance along dimensions; none given means all.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - unbiased)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor var_out(Tensor self, long[] dim, boolean unbiased, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.var_out(self.handle(), dim, unbiased, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code var_out(self, new long[] {dim}, unbiased, keepdim, out)}. */
+    public static Tensor var_out(Tensor self, long dim, boolean unbiased, boolean keepdim, Tensor out) {
+        return var_out(self, new long[] {dim}, unbiased, keepdim, out);
+    }
+
+    /** The same as {@code var_out(self, dim, unbiased, false, out)}. */
+    public static Tensor var_out(Tensor self, long[] dim, boolean unbiased, Tensor out) {
+        return var_out(self, dim, unbiased, false, out);
+    }
+
+    /** The same as {@code var_out(self, new long[] {dim}, unbiased, false, out)}. */
+    public static Tensor var_out(Tensor self, long dim, boolean unbiased, Tensor out) {
+        return var_out(self, new long[] {dim}, unbiased, false, out);
+    }
+
+    /** The same as {@code var_out(self, dim, true, false, out)}. */
+    public static Tensor var_out(Tensor self, long[] dim, Tensor out) {
+        return var_out(self, dim, true, false, out);
+    }
+
+    /** The same as {@code var_out(self, new long[] {dim}, true, false, out)}. */
+    public static Tensor var_out(Tensor self, long dim, Tensor out) {
+        return var_out(self, new long[] {dim}, true, false, out);
+    }
+
+    /**
+     * Takes the variance along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - correction)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor var(Tensor self, long[] dim, Number correction, boolean keepdim) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.var_correction(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var(self, new long[] {dim}, correction, keepdim)}. */
+    public static Tensor var(Tensor self, long dim, Number correction, boolean keepdim) {
+        return var(self, new long[] {dim}, correction, keepdim);
+    }
+
+    /** The same as {@code var(self, dim, correction, false)}. */
+    public static Tensor var(Tensor self, long[] dim, Number correction) {
+        return var(self, dim, correction, false);
+    }
+
+    /** The same as {@code var(self, new long[] {dim}, correction, false)}. */
+    public static Tensor var(Tensor self, long dim, Number correction) {
+        return var(self, new long[] {dim}, correction, false);
+    }
+
+    /**
+     * Takes the variance along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out = sum over dim of |self - mean|^2 / max(0, n - correction)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor var_out(Tensor self, long[] dim, Number correction, boolean keepdim, Tensor out) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor.acquire(self, out);
+        try {
+            Native.var_correction_out(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code var_out(self, new long[] {dim}, correction, keepdim, out)}. */
+    public static Tensor var_out(Tensor self, long dim, Number correction, boolean keepdim, Tensor out) {
+        return var_out(self, new long[] {dim}, correction, keepdim, out);
+    }
+
+    /** The same as {@code var_out(self, dim, correction, false, out)}. */
+    public static Tensor var_out(Tensor self, long[] dim, Number correction, Tensor out) {
+        return var_out(self, dim, correction, false, out);
+    }
+
+    /** The same as {@code var_out(self, new long[] {dim}, correction, false, out)}. */
+    public static Tensor var_out(Tensor self, long dim, Number correction, Tensor out) {
+        return var_out(self, new long[] {dim}, correction, false, out);
+    }
+
+    /** The same as {@code var_out(self, (long[]) null, (Number) null, false, out)}. */
+    public static Tensor var_out(Tensor self, Tensor out) {
+        return var_out(self, (long[]) null, (Number) null, false, out);
+    }
+
+    /**
+     * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+     * <p>{@code out_i = sum of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor cumsum(Tensor self, long dim, DType dtype) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cumsum(self.handle(), dim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumsum(self, dim, (DType) null)}. */
+    public static Tensor cumsum(Tensor self, long dim) {
+        return cumsum(self, dim, (DType) null);
+    }
+
+    /**
+     * Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
+     * <p>{@code out_i = sum of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor cumsum_out(Tensor self, long dim, DType dtype, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.cumsum_out(self.handle(), dim, DType.codeOf(dtype), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code cumsum_out(self, dim, (DType) null, out)}. */
+    public static Tensor cumsum_out(Tensor self, long dim, Tensor out) {
+        return cumsum_out(self, dim, (DType) null, out);
+    }
+
+    /**
+     * Takes the standard deviation of all elements.
+     * <p>{@code out = sqrt(var(self))}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers have none.
+     *
+     * @param self as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
+    public static Tensor std(Tensor self, boolean unbiased) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.std(self.handle(), unbiased));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std(self, true)}. */
+    public static Tensor std(Tensor self) {
+        return std(self, true);
+    }
+
+    /**
+     * Takes the standard deviation along dimensions; none given means all.
+     * <p>{@code out = sqrt(var(self, dim))}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor std(Tensor self, long[] dim, boolean unbiased, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.std_dim(self.handle(), dim, unbiased, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std(self, new long[] {dim}, unbiased, keepdim)}. */
+    public static Tensor std(Tensor self, long dim, boolean unbiased, boolean keepdim) {
+        return std(self, new long[] {dim}, unbiased, keepdim);
+    }
+
+    /** The same as {@code std(self, dim, unbiased, false)}. */
+    public static Tensor std(Tensor self, long[] dim, boolean unbiased) {
+        return std(self, dim, unbiased, false);
+    }
+
+    /** The same as {@code std(self, new long[] {dim}, unbiased, false)}. */
+    public static Tensor std(Tensor self, long dim, boolean unbiased) {
+        return std(self, new long[] {dim}, unbiased, false);
+    }
+
+    /** The same as {@code std(self, dim, true, false)}. */
+    public static Tensor std(Tensor self, long... dim) {
+        return std(self, dim, true, false);
+    }
+
+    /**
+     * Takes the standard deviation along dimensions; none given means all.
+     * <p>{@code out = sqrt(var(self, dim))}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor std_out(Tensor self, long[] dim, boolean unbiased, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.std_out(self.handle(), dim, unbiased, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code std_out(self, new long[] {dim}, unbiased, keepdim, out)}. */
+    public static Tensor std_out(Tensor self, long dim, boolean unbiased, boolean keepdim, Tensor out) {
+        return std_out(self, new long[] {dim}, unbiased, keepdim, out);
+    }
+
+    /** The same as {@code std_out(self, dim, unbiased, false, out)}. */
+    public static Tensor std_out(Tensor self, long[] dim, boolean unbiased, Tensor out) {
+        return std_out(self, dim, unbiased, false, out);
+    }
+
+    /** The same as {@code std_out(self, new long[] {dim}, unbiased, false, out)}. */
+    public static Tensor std_out(Tensor self, long dim, boolean unbiased, Tensor out) {
+        return std_out(self, new long[] {dim}, unbiased, false, out);
+    }
+
+    /** The same as {@code std_out(self, dim, true, false, out)}. */
+    public static Tensor std_out(Tensor self, long[] dim, Tensor out) {
+        return std_out(self, dim, true, false, out);
+    }
+
+    /** The same as {@code std_out(self, new long[] {dim}, true, false, out)}. */
+    public static Tensor std_out(Tensor self, long dim, Tensor out) {
+        return std_out(self, new long[] {dim}, true, false, out);
+    }
+
+    /**
+     * Takes the standard deviation along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out = sqrt(var(self, dim, correction))}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor std(Tensor self, long[] dim, Number correction, boolean keepdim) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.std_correction(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std(self, new long[] {dim}, correction, keepdim)}. */
+    public static Tensor std(Tensor self, long dim, Number correction, boolean keepdim) {
+        return std(self, new long[] {dim}, correction, keepdim);
+    }
+
+    /** The same as {@code std(self, dim, correction, false)}. */
+    public static Tensor std(Tensor self, long[] dim, Number correction) {
+        return std(self, dim, correction, false);
+    }
+
+    /** The same as {@code std(self, new long[] {dim}, correction, false)}. */
+    public static Tensor std(Tensor self, long dim, Number correction) {
+        return std(self, new long[] {dim}, correction, false);
+    }
+
+    /**
+     * Takes the standard deviation along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out = sqrt(var(self, dim, correction))}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor std_out(Tensor self, long[] dim, Number correction, boolean keepdim, Tensor out) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor.acquire(self, out);
+        try {
+            Native.std_correction_out(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code std_out(self, new long[] {dim}, correction, keepdim, out)}. */
+    public static Tensor std_out(Tensor self, long dim, Number correction, boolean keepdim, Tensor out) {
+        return std_out(self, new long[] {dim}, correction, keepdim, out);
+    }
+
+    /** The same as {@code std_out(self, dim, correction, false, out)}. */
+    public static Tensor std_out(Tensor self, long[] dim, Number correction, Tensor out) {
+        return std_out(self, dim, correction, false, out);
+    }
+
+    /** The same as {@code std_out(self, new long[] {dim}, correction, false, out)}. */
+    public static Tensor std_out(Tensor self, long dim, Number correction, Tensor out) {
+        return std_out(self, new long[] {dim}, correction, false, out);
+    }
+
+    /** The same as {@code std_out(self, (long[]) null, (Number) null, false, out)}. */
+    public static Tensor std_out(Tensor self, Tensor out) {
+        return std_out(self, (long[]) null, (Number) null, false, out);
+    }
+
+    /**
+     * Takes the variance and the mean of all elements.
+     * <p>{@code out0 = var(self), out1 = mean(self)}
+     * <p>Shapes: {@code (*) -> (), ()}.
+     * <p>Errors: Integers have none.
+     *
+     * @param self as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 var_mean(Tensor self, boolean unbiased) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.var_mean(self.handle(), unbiased));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var_mean(self, true)}. */
+    public static Results.Result0Result1 var_mean(Tensor self) {
+        return var_mean(self, true);
+    }
+
+    /**
+     * Takes the variance and the mean along dimensions; none given means all.
+     * <p>{@code out0 = var(self, dim), out1 = mean(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 var_mean(Tensor self, long[] dim, boolean unbiased, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.var_mean_dim(self.handle(), dim, unbiased, keepdim));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var_mean(self, new long[] {dim}, unbiased, keepdim)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long dim, boolean unbiased, boolean keepdim) {
+        return var_mean(self, new long[] {dim}, unbiased, keepdim);
+    }
+
+    /** The same as {@code var_mean(self, dim, unbiased, false)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long[] dim, boolean unbiased) {
+        return var_mean(self, dim, unbiased, false);
+    }
+
+    /** The same as {@code var_mean(self, new long[] {dim}, unbiased, false)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long dim, boolean unbiased) {
+        return var_mean(self, new long[] {dim}, unbiased, false);
+    }
+
+    /** The same as {@code var_mean(self, dim, true, false)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long... dim) {
+        return var_mean(self, dim, true, false);
+    }
+
+    /**
+     * Takes the variance and the mean along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out0 = var(self, dim, correction), out1 = mean(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 var_mean(Tensor self, long[] dim, Number correction, boolean keepdim) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.var_mean_correction(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code var_mean(self, new long[] {dim}, correction, keepdim)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long dim, Number correction, boolean keepdim) {
+        return var_mean(self, new long[] {dim}, correction, keepdim);
+    }
+
+    /** The same as {@code var_mean(self, dim, correction, false)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long[] dim, Number correction) {
+        return var_mean(self, dim, correction, false);
+    }
+
+    /** The same as {@code var_mean(self, new long[] {dim}, correction, false)}. */
+    public static Results.Result0Result1 var_mean(Tensor self, long dim, Number correction) {
+        return var_mean(self, new long[] {dim}, correction, false);
+    }
+
+    /**
+     * Takes the standard deviation and the mean of all elements.
+     * <p>{@code out0 = std(self), out1 = mean(self)}
+     * <p>Shapes: {@code (*) -> (), ()}.
+     * <p>Errors: Integers have none.
+     *
+     * @param self as in the formula
+     * @param unbiased as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 std_mean(Tensor self, boolean unbiased) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.std_mean(self.handle(), unbiased));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std_mean(self, true)}. */
+    public static Results.Result0Result1 std_mean(Tensor self) {
+        return std_mean(self, true);
+    }
+
+    /**
+     * Takes the standard deviation and the mean along dimensions; none given means all.
+     * <p>{@code out0 = std(self, dim), out1 = mean(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param unbiased as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 std_mean(Tensor self, long[] dim, boolean unbiased, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.std_mean_dim(self.handle(), dim, unbiased, keepdim));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std_mean(self, new long[] {dim}, unbiased, keepdim)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long dim, boolean unbiased, boolean keepdim) {
+        return std_mean(self, new long[] {dim}, unbiased, keepdim);
+    }
+
+    /** The same as {@code std_mean(self, dim, unbiased, false)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long[] dim, boolean unbiased) {
+        return std_mean(self, dim, unbiased, false);
+    }
+
+    /** The same as {@code std_mean(self, new long[] {dim}, unbiased, false)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long dim, boolean unbiased) {
+        return std_mean(self, new long[] {dim}, unbiased, false);
+    }
+
+    /** The same as {@code std_mean(self, dim, true, false)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long... dim) {
+        return std_mean(self, dim, true, false);
+    }
+
+    /**
+     * Takes the standard deviation and the mean along dimensions; <code>correction</code> (1, if not given) is taken from the number of elements.
+     * <p>{@code out0 = std(self, dim, correction), out1 = mean(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers have none.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param correction as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 std_mean(Tensor self, long[] dim, Number correction, boolean keepdim) {
+        Scalar correction1 = Scalar.ofNullable(correction);
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.std_mean_correction(self.handle(), dim, correction1.tag(), correction1.bits(), correction1.imag(), keepdim));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code std_mean(self, new long[] {dim}, correction, keepdim)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long dim, Number correction, boolean keepdim) {
+        return std_mean(self, new long[] {dim}, correction, keepdim);
+    }
+
+    /** The same as {@code std_mean(self, dim, correction, false)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long[] dim, Number correction) {
+        return std_mean(self, dim, correction, false);
+    }
+
+    /** The same as {@code std_mean(self, new long[] {dim}, correction, false)}. */
+    public static Results.Result0Result1 std_mean(Tensor self, long dim, Number correction) {
+        return std_mean(self, new long[] {dim}, correction, false);
+    }
+
+    /**
+     * Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+     * <p>{@code min = amin(self, dim), max = amax(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.MinMax aminmax(Tensor self, Long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.aminmax(self.handle(), dim != null, Convert.longOrZero(dim), keepdim));
+            return new Results.MinMax(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code aminmax(self, Long.valueOf(dim), keepdim)}. */
+    public static Results.MinMax aminmax(Tensor self, long dim, boolean keepdim) {
+        return aminmax(self, Long.valueOf(dim), keepdim);
+    }
+
+    /** The same as {@code aminmax(self, dim, false)}. */
+    public static Results.MinMax aminmax(Tensor self, Long dim) {
+        return aminmax(self, dim, false);
+    }
+
+    /** The same as {@code aminmax(self, Long.valueOf(dim), false)}. */
+    public static Results.MinMax aminmax(Tensor self, long dim) {
+        return aminmax(self, Long.valueOf(dim), false);
+    }
+
+    /** The same as {@code aminmax(self, (Long) null, false)}. */
+    public static Results.MinMax aminmax(Tensor self) {
+        return aminmax(self, (Long) null, false);
+    }
+
+    /**
+     * Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
+     * <p>{@code min = amin(self, dim), max = amax(self, dim)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>The result is written into <code>min</code> and <code>max</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param min the tensor that receives the result
+     * @param max the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.MinMax aminmax_out(Tensor self, Long dim, boolean keepdim, Tensor min, Tensor max) {
+        Tensor.acquire(self, min, max);
+        try {
+            Native.aminmax_out(self.handle(), dim != null, Convert.longOrZero(dim), keepdim, min.handle(), max.handle());
+            return new Results.MinMax(min, max);
+        } finally {
+            Tensor.release(self, min, max);
+        }
+    }
+
+    /** The same as {@code aminmax_out(self, Long.valueOf(dim), keepdim, min, max)}. */
+    public static Results.MinMax aminmax_out(Tensor self, long dim, boolean keepdim, Tensor min, Tensor max) {
+        return aminmax_out(self, Long.valueOf(dim), keepdim, min, max);
+    }
+
+    /** The same as {@code aminmax_out(self, dim, false, min, max)}. */
+    public static Results.MinMax aminmax_out(Tensor self, Long dim, Tensor min, Tensor max) {
+        return aminmax_out(self, dim, false, min, max);
+    }
+
+    /** The same as {@code aminmax_out(self, Long.valueOf(dim), false, min, max)}. */
+    public static Results.MinMax aminmax_out(Tensor self, long dim, Tensor min, Tensor max) {
+        return aminmax_out(self, Long.valueOf(dim), false, min, max);
+    }
+
+    /** The same as {@code aminmax_out(self, (Long) null, false, min, max)}. */
+    public static Results.MinMax aminmax_out(Tensor self, Tensor min, Tensor max) {
+        return aminmax_out(self, (Long) null, false, min, max);
+    }
+
+    /**
+     * Multiplies all elements; bool and integers give int64.
+     * <p>{@code out = prod_i self_i}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor prod(Tensor self, DType dtype) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.prod(self.handle(), DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code prod(self, (DType) null)}. */
+    public static Tensor prod(Tensor self) {
+        return prod(self, (DType) null);
+    }
+
+    /**
+     * Multiplies the elements along a dimension; bool and integers give int64.
+     * <p>{@code out = prod over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor prod(Tensor self, long dim, boolean keepdim, DType dtype) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.prod_dim_int(self.handle(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code prod(self, dim, keepdim, (DType) null)}. */
+    public static Tensor prod(Tensor self, long dim, boolean keepdim) {
+        return prod(self, dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code prod(self, dim, false, (DType) null)}. */
+    public static Tensor prod(Tensor self, long dim) {
+        return prod(self, dim, false, (DType) null);
+    }
+
+    /**
+     * Multiplies the elements along a dimension; bool and integers give int64.
+     * <p>{@code out = prod over dim of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor prod_out(Tensor self, long dim, boolean keepdim, DType dtype, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.prod_int_out(self.handle(), dim, keepdim, DType.codeOf(dtype), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code prod_out(self, dim, keepdim, (DType) null, out)}. */
+    public static Tensor prod_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return prod_out(self, dim, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code prod_out(self, dim, false, (DType) null, out)}. */
+    public static Tensor prod_out(Tensor self, long dim, Tensor out) {
+        return prod_out(self, dim, false, (DType) null, out);
+    }
+
+    /**
+     * Counts the elements that differ from zero, along a dimension or of all.
+     * <p>{@code out = sum over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> () or the dimension dim removed}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor count_nonzero(Tensor self, Long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.count_nonzero(self.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code count_nonzero(self, Long.valueOf(dim))}. */
+    public static Tensor count_nonzero(Tensor self, long dim) {
+        return count_nonzero(self, Long.valueOf(dim));
+    }
+
+    /** The same as {@code count_nonzero(self, (Long) null)}. */
+    public static Tensor count_nonzero(Tensor self) {
+        return count_nonzero(self, (Long) null);
+    }
+
+    /**
+     * Counts the elements that differ from zero along dimensions; none given means all.
+     * <p>{@code out = sum over dim of (self != 0)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor count_nonzero(Tensor self, long... dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.count_nonzero_dim_IntList(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+     * <p>{@code out = log(sum over dim of e^self)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor logsumexp(Tensor self, long[] dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logsumexp(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logsumexp(self, new long[] {dim}, keepdim)}. */
+    public static Tensor logsumexp(Tensor self, long dim, boolean keepdim) {
+        return logsumexp(self, new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code logsumexp(self, dim, false)}. */
+    public static Tensor logsumexp(Tensor self, long... dim) {
+        return logsumexp(self, dim, false);
+    }
+
+    /**
+     * The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
+     * <p>{@code out = log(sum over dim of e^self)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logsumexp_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.logsumexp_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code logsumexp_out(self, new long[] {dim}, keepdim, out)}. */
+    public static Tensor logsumexp_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return logsumexp_out(self, new long[] {dim}, keepdim, out);
+    }
+
+    /** The same as {@code logsumexp_out(self, dim, false, out)}. */
+    public static Tensor logsumexp_out(Tensor self, long[] dim, Tensor out) {
+        return logsumexp_out(self, dim, false, out);
+    }
+
+    /** The same as {@code logsumexp_out(self, new long[] {dim}, false, out)}. */
+    public static Tensor logsumexp_out(Tensor self, long dim, Tensor out) {
+        return logsumexp_out(self, new long[] {dim}, false, out);
+    }
+
+    /**
+     * Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
+     * <p>{@code out_i = product of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor cumprod(Tensor self, long dim, DType dtype) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.cumprod(self.handle(), dim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumprod(self, dim, (DType) null)}. */
+    public static Tensor cumprod(Tensor self, long dim) {
+        return cumprod(self, dim, (DType) null);
+    }
+
+    /**
+     * Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
+     * <p>{@code out_i = product of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor cumprod_out(Tensor self, long dim, DType dtype, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.cumprod_out(self.handle(), dim, DType.codeOf(dtype), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code cumprod_out(self, dim, (DType) null, out)}. */
+    public static Tensor cumprod_out(Tensor self, long dim, Tensor out) {
+        return cumprod_out(self, dim, (DType) null, out);
+    }
+
+    /**
+     * Takes the norm of any order along dimensions; none given means all.
+     * <p>{@code out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused. Orders that are infinite or negative need elements.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor linalg_vector_norm(Tensor self, Number ord, long[] dim, boolean keepdim, DType dtype) {
+        Scalar ord1 = Scalar.of(ord);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.linalg_vector_norm(self.handle(), ord1.tag(), ord1.bits(), ord1.imag(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code linalg_vector_norm(self, ord, new long[] {dim}, keepdim, dtype)}. */
+    public static Tensor linalg_vector_norm(Tensor self, Number ord, long dim, boolean keepdim, DType dtype) {
+        return linalg_vector_norm(self, ord, new long[] {dim}, keepdim, dtype);
+    }
+
+    /** The same as {@code linalg_vector_norm(self, ord, dim, keepdim, (DType) null)}. */
+    public static Tensor linalg_vector_norm(Tensor self, Number ord, long[] dim, boolean keepdim) {
+        return linalg_vector_norm(self, ord, dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code linalg_vector_norm(self, ord, new long[] {dim}, keepdim, (DType) null)}. */
+    public static Tensor linalg_vector_norm(Tensor self, Number ord, long dim, boolean keepdim) {
+        return linalg_vector_norm(self, ord, new long[] {dim}, keepdim, (DType) null);
+    }
+
+    /** The same as {@code linalg_vector_norm(self, ord, dim, false, (DType) null)}. */
+    public static Tensor linalg_vector_norm(Tensor self, Number ord, long... dim) {
+        return linalg_vector_norm(self, ord, dim, false, (DType) null);
+    }
+
+    /** The same as {@code linalg_vector_norm(self, ord, (long[]) null, false, (DType) null)}. */
+    public static Tensor linalg_vector_norm(Tensor self, Number ord) {
+        return linalg_vector_norm(self, ord, (long[]) null, false, (DType) null);
+    }
+
+    /** The same as {@code linalg_vector_norm(self, 2, (long[]) null, false, (DType) null)}. */
+    public static Tensor linalg_vector_norm(Tensor self) {
+        return linalg_vector_norm(self, 2, (long[]) null, false, (DType) null);
+    }
+
+    /**
+     * Takes the norm of any order along dimensions; none given means all.
+     * <p>{@code out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused. Orders that are infinite or negative need elements.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param ord as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long[] dim, boolean keepdim, DType dtype, Tensor out) {
+        Scalar ord1 = Scalar.of(ord);
+        Tensor.acquire(self, out);
+        try {
+            Native.linalg_vector_norm_out(self.handle(), ord1.tag(), ord1.bits(), ord1.imag(), dim, keepdim, DType.codeOf(dtype), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, dtype, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long dim, boolean keepdim, DType dtype, Tensor out) {
+        return linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, dtype, out);
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, ord, dim, keepdim, (DType) null, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long[] dim, boolean keepdim, Tensor out) {
+        return linalg_vector_norm_out(self, ord, dim, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, (DType) null, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long dim, boolean keepdim, Tensor out) {
+        return linalg_vector_norm_out(self, ord, new long[] {dim}, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, ord, dim, false, (DType) null, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long[] dim, Tensor out) {
+        return linalg_vector_norm_out(self, ord, dim, false, (DType) null, out);
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, ord, new long[] {dim}, false, (DType) null, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, long dim, Tensor out) {
+        return linalg_vector_norm_out(self, ord, new long[] {dim}, false, (DType) null, out);
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, ord, (long[]) null, false, (DType) null, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Number ord, Tensor out) {
+        return linalg_vector_norm_out(self, ord, (long[]) null, false, (DType) null, out);
+    }
+
+    /** The same as {@code linalg_vector_norm_out(self, 2, (long[]) null, false, (DType) null, out)}. */
+    public static Tensor linalg_vector_norm_out(Tensor self, Tensor out) {
+        return linalg_vector_norm_out(self, 2, (long[]) null, false, (DType) null, out);
+    }
+
+    /**
+     * Takes the norm of all elements, computed in <code>dtype</code>; order 2, if none is given.
+     * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers are refused.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dtype as in the formula
+     * @return the result
+     */
+    public static Tensor norm(Tensor self, Number p, DType dtype) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_ScalarOpt_dtype(self.handle(), p1.tag(), p1.bits(), p1.imag(), dtype.code()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the norm of all elements.
+     * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Integers are refused.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor norm(Tensor self, Number p) {
+        Scalar p1 = Scalar.of(p);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_Scalar(self.handle(), p1.tag(), p1.bits(), p1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code norm(self, 2)}. */
+    public static Tensor norm(Tensor self) {
+        return norm(self, 2);
+    }
+
+    /**
+     * Takes the norm along dimensions, computed in <code>dtype</code>; order 2, if none is given.
+     * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype as in the formula
+     * @return the result
+     */
+    public static Tensor norm(Tensor self, Number p, long[] dim, boolean keepdim, DType dtype) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_ScalarOpt_dim_dtype(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, keepdim, dtype.code()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code norm(self, p, new long[] {dim}, keepdim, dtype)}. */
+    public static Tensor norm(Tensor self, Number p, long dim, boolean keepdim, DType dtype) {
+        return norm(self, p, new long[] {dim}, keepdim, dtype);
+    }
+
+    /**
+     * Takes the norm along dimensions, computed in <code>dtype</code>; order 2, if none is given.
+     * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param dtype as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor norm_out(Tensor self, Number p, long[] dim, boolean keepdim, DType dtype, Tensor out) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor.acquire(self, out);
+        try {
+            Native.norm_dtype_out(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, keepdim, dtype.code(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code norm_out(self, p, new long[] {dim}, keepdim, dtype, out)}. */
+    public static Tensor norm_out(Tensor self, Number p, long dim, boolean keepdim, DType dtype, Tensor out) {
+        return norm_out(self, p, new long[] {dim}, keepdim, dtype, out);
+    }
+
+    /**
+     * Takes the norm along dimensions; order 2, if none is given.
+     * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor norm(Tensor self, Number p, long[] dim, boolean keepdim) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.norm_ScalarOpt_dim(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code norm(self, p, new long[] {dim}, keepdim)}. */
+    public static Tensor norm(Tensor self, Number p, long dim, boolean keepdim) {
+        return norm(self, p, new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code norm(self, p, dim, false)}. */
+    public static Tensor norm(Tensor self, Number p, long... dim) {
+        return norm(self, p, dim, false);
+    }
+
+    /**
+     * Takes the norm along dimensions; order 2, if none is given.
+     * <p>{@code out = (sum over dim of |self|^p)^(1 / p)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param p as in the formula, or null for none
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor norm_out(Tensor self, Number p, long[] dim, boolean keepdim, Tensor out) {
+        Scalar p1 = Scalar.ofNullable(p);
+        Tensor.acquire(self, out);
+        try {
+            Native.norm_out(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code norm_out(self, p, new long[] {dim}, keepdim, out)}. */
+    public static Tensor norm_out(Tensor self, Number p, long dim, boolean keepdim, Tensor out) {
+        return norm_out(self, p, new long[] {dim}, keepdim, out);
+    }
+
+    /** The same as {@code norm_out(self, p, dim, false, out)}. */
+    public static Tensor norm_out(Tensor self, Number p, long[] dim, Tensor out) {
+        return norm_out(self, p, dim, false, out);
+    }
+
+    /** The same as {@code norm_out(self, p, new long[] {dim}, false, out)}. */
+    public static Tensor norm_out(Tensor self, Number p, long dim, Tensor out) {
+        return norm_out(self, p, new long[] {dim}, false, out);
+    }
+
+    /**
+     * Takes the Euclidean norm along dimensions; none given means all.
+     * <p>{@code out = sqrt(sum over dim of |self|^2)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor frobenius_norm(Tensor self, long[] dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.frobenius_norm_dim(self.handle(), dim, keepdim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code frobenius_norm(self, new long[] {dim}, keepdim)}. */
+    public static Tensor frobenius_norm(Tensor self, long dim, boolean keepdim) {
+        return frobenius_norm(self, new long[] {dim}, keepdim);
+    }
+
+    /** The same as {@code frobenius_norm(self, dim, false)}. */
+    public static Tensor frobenius_norm(Tensor self, long... dim) {
+        return frobenius_norm(self, dim, false);
+    }
+
+    /**
+     * Takes the Euclidean norm along dimensions; none given means all.
+     * <p>{@code out = sqrt(sum over dim of |self|^2)}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Integers are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor frobenius_norm_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.frobenius_norm_out(self.handle(), dim, keepdim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code frobenius_norm_out(self, new long[] {dim}, keepdim, out)}. */
+    public static Tensor frobenius_norm_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return frobenius_norm_out(self, new long[] {dim}, keepdim, out);
+    }
+
+    /** The same as {@code frobenius_norm_out(self, dim, false, out)}. */
+    public static Tensor frobenius_norm_out(Tensor self, long[] dim, Tensor out) {
+        return frobenius_norm_out(self, dim, false, out);
+    }
+
+    /** The same as {@code frobenius_norm_out(self, new long[] {dim}, false, out)}. */
+    public static Tensor frobenius_norm_out(Tensor self, long dim, Tensor out) {
+        return frobenius_norm_out(self, new long[] {dim}, false, out);
     }
 
     // view: Other shapes over the same storage.

@@ -586,6 +586,11 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_layer_norm() {
+        Examples.check(() -> Torch.layer_norm(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {2}, (Tensor) null, (Tensor) null, 0.0), () -> Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {1, 2}));
+    }
+
+    @Test
     void example_abs() {
         Examples.check(() -> Torch.abs(Tensor.of(new long[] {-2, 3}, new long[] {2})), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
     }
@@ -923,6 +928,106 @@ class OperatorExamplesTest {
     @Test
     void example_argmax() {
         Examples.check(() -> Torch.argmax(Tensor.of(new long[] {1, 3, 2}, new long[] {3})), () -> Tensor.of(new long[] {1}, new long[] {}));
+    }
+
+    @Test
+    void example_min() {
+        Examples.check(() -> Torch.min(Tensor.of(new long[] {1, 3, 2}, new long[] {3})), () -> Tensor.of(new long[] {1}, new long[] {}));
+    }
+
+    @Test
+    void example_amin() {
+        Examples.check(() -> Torch.amin(Tensor.of(new long[] {1, 4, 3, 2}, new long[] {2, 2}), new long[] {0}), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_argmin() {
+        Examples.check(() -> Torch.argmin(Tensor.of(new long[] {3, 1, 2}, new long[] {3})), () -> Tensor.of(new long[] {1}, new long[] {}));
+    }
+
+    @Test
+    void example_any() {
+        Examples.check(() -> Torch.any(Tensor.of(new long[] {0, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true}, new long[] {}));
+    }
+
+    @Test
+    void example_any_dim() {
+        Examples.check(() -> Torch.any(Tensor.of(new long[] {0, 2, 0, 0}, new long[] {2, 2}), 1), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
+    }
+
+    @Test
+    void example_all() {
+        Examples.check(() -> Torch.all(Tensor.of(new long[] {0, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {false}, new long[] {}));
+    }
+
+    @Test
+    void example_all_dim() {
+        Examples.check(() -> Torch.all(Tensor.of(new long[] {1, 2, 0, 3}, new long[] {2, 2}), 1), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
+    }
+
+    @Test
+    void example_var() {
+        Examples.check(() -> Torch.var(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_var_correction() {
+        Examples.check(() -> Torch.var(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {1}, 0), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_cumsum() {
+        Examples.check(() -> Torch.cumsum(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0), () -> Tensor.of(new long[] {1, 3, 6}, new long[] {3}));
+    }
+
+    @Test
+    void example_std() {
+        Examples.check(() -> Torch.std(Tensor.of(new float[] {1.0f, 3.0f, 5.0f}, new long[] {3})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_std_correction() {
+        Examples.check(() -> Torch.std(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {1}, 0), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_prod() {
+        Examples.check(() -> Torch.prod(Tensor.of(new long[] {2, 3, 4}, new long[] {3})), () -> Tensor.of(new long[] {24}, new long[] {}));
+    }
+
+    @Test
+    void example_prod_dim_int() {
+        Examples.check(() -> Torch.prod(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0), () -> Tensor.of(new long[] {3, 8}, new long[] {2}));
+    }
+
+    @Test
+    void example_count_nonzero() {
+        Examples.check(() -> Torch.count_nonzero(Tensor.of(new long[] {0, 2, 3}, new long[] {3})), () -> Tensor.of(new long[] {2}, new long[] {}));
+    }
+
+    @Test
+    void example_logsumexp() {
+        Examples.check(() -> Torch.logsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), new long[] {0}), () -> Tensor.of(new float[] {0.6931472f}, new long[] {}));
+    }
+
+    @Test
+    void example_cumprod() {
+        Examples.check(() -> Torch.cumprod(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0), () -> Tensor.of(new long[] {1, 2, 6}, new long[] {3}));
+    }
+
+    @Test
+    void example_linalg_vector_norm() {
+        Examples.check(() -> Torch.linalg_vector_norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_norm_Scalar() {
+        Examples.check(() -> Torch.norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_norm_ScalarOpt_dim() {
+        Examples.check(() -> Torch.norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {1, 2}), 2, new long[] {1}), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
     }
 
     @Test

@@ -1,0 +1,170 @@
+//! Mean and sum of squared deviations, in one pass over memory.
+//!
+//! A leaf is small enough to be read twice from the nearest cache: first for its mean, then for the deviations from it.
+//! Leaves are merged as Chan, Golub and LeVeque do (1979), so nothing cancels however far the mean is from zero.
+
+use super::driver::{Reducer, Steps, WIDTH};
+use super::fold::{FloatFold, FloatFolding, FloatSum, strided};
+use super::reduce_into;
+use crate::array::Array;
+use crate::convert::Source;
+use crate::number::{Analytic, Number, Real, Wide};
+use crate::simd::{Float, FloatVector, Kernel, Simd};
+use rushlight_base::Result;
+use std::marker::PhantomData;
+
+#[cfg(test)]
+use super::tests::run;
+#[cfg(not(test))]
+use crate::simd::run;
+
+/// Number, mean and sum of squared deviations of some elements.
+#[derive(Clone, Copy)]
+struct Moments<W> {
+    count: W,
+    mean: W,
+    squares: W,
+}
+
+/// Sum of squared deviations from a mean.
+#[derive(Clone, Copy)]
+struct Deviations(f64);
+
+impl FloatFold for Deviations {
+    const EMPTY: f64 = 0.0;
+
+    #[inline(always)]
+    fn lift<V: FloatVector>(self, x: V) -> V {
+        // The mean has the wide type's precision; as `f64` it is the same number.
+        let away = x - V::from_f64(self.0);
+        away * away
+    }
+
+    #[inline(always)]
+    fn merge<V: FloatVector>(self, a: V, b: V) -> V {
+        a + b
+    }
+
+    #[inline(always)]
+    fn join<W: Real>(self, a: W, b: W) -> W {
+        a.add(b)
+    }
+}
+
+/// The reducer to moments.
+struct ToMoments<T>(PhantomData<T>);
+
+impl<T> Clone for ToMoments<T> {
+    fn clone(&self) -> ToMoments<T> {
+        *self
+    }
+}
+impl<T> Copy for ToMoments<T> {}
+// SAFETY: there is nothing in it.
+unsafe impl<T> Send for ToMoments<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for ToMoments<T> {}
+
+impl<T: Float<Wide: Real + Source>> Reducer for ToMoments<T> {
+    type In = T;
+    type Acc = Moments<T::Wide>;
+
+    fn empty(self) -> Moments<T::Wide> {
+        Moments { count: T::Wide::ZERO, mean: T::Wide::ZERO, squares: T::Wide::ZERO }
+    }
+
+    #[inline]
+    fn merge(self, a: Moments<T::Wide>, b: Moments<T::Wide>) -> Moments<T::Wide> {
+        if a.count == T::Wide::ZERO {
+            return b;
+        }
+        if b.count == T::Wide::ZERO {
+            return a;
+        }
+        let count = a.count.add(b.count);
+        let (way, share) = (b.mean.sub(a.mean), b.count.div(count));
+        let squares = a.squares.add(b.squares).add(way.mul(way).mul(a.count).mul(share));
+        Moments { count, mean: a.mean.add(way.mul(share)), squares }
+    }
+
+    unsafe fn line(self, at: *const T, len: usize, step: isize, index: usize) -> Moments<T::Wide> {
+        if len == 0 {
+            return self.empty();
+        }
+        let count = T::Wide::from_f64(len as f64);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mean = FloatFolding::<_, T>::new(FloatSum).line(at, len, step, index).div(count);
+            let squares = FloatFolding::<_, T>::new(Deviations(mean.to_f64())).line(at, len, step, index);
+            Moments { count, mean, squares }
+        }
+    }
+
+    unsafe fn tile(self, at: *const T, rows: usize, steps: Steps, index: usize, acc: &mut [Moments<T::Wide>]) {
+        if rows == 0 {
+            return acc.fill(self.empty());
+        }
+        let (mut means, mut squares) = ([T::Wide::ZERO; WIDTH], [T::Wide::ZERO; WIDTH]);
+        let (means, squares) = (&mut means[..acc.len()], &mut squares[..acc.len()]);
+        let count = T::Wide::from_f64(rows as f64);
+        // SAFETY: the caller's promise.
+        unsafe { FloatFolding::<_, T>::new(FloatSum).tile(at, rows, steps, index, means) };
+        means.iter_mut().for_each(|mean| *mean = mean.div(count));
+        run(TileDeviations { at, rows, steps, means, squares });
+        for (acc, (&mean, &squares)) in acc.iter_mut().zip(means.iter().zip(&*squares)) {
+            *acc = Moments { count, mean, squares };
+        }
+    }
+}
+
+/// Sums of squared deviations of the columns of a tile, each from a mean of its own.
+struct TileDeviations<'a, T: Number> {
+    at: *const T,
+    rows: usize,
+    steps: Steps,
+    means: &'a [T::Wide],
+    squares: &'a mut [T::Wide],
+}
+
+impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let TileDeviations { at, rows, steps, means, squares } = self;
+        let lanes = T::Vector::<S>::LANES;
+        for column in (0..means.len()).step_by(lanes) {
+            let count = lanes.min(means.len() - column);
+            // SAFETY: `count` means are there, and so many columns of `rows` rows, as the maker of the kernel promises.
+            unsafe {
+                let mean = T::Vector::<S>::load_partial(means.as_ptr().add(column), count);
+                let mut sum = T::Vector::<S>::from_f64(0.0);
+                for row in 0..rows as isize {
+                    let at = at.offset(row * steps.row);
+                    let x = if steps.column == 1 && count == lanes {
+                        T::load::<S>(at.add(column))
+                    } else {
+                        strided::<T, S>(at, steps.column, column, count)
+                    };
+                    let away = x - mean;
+                    sum = sum + away * away;
+                }
+                sum.store_partial(squares.as_mut_ptr().add(column), count);
+            }
+        }
+    }
+}
+
+/// The variance of each group of `a` into `out`: the sum of squared deviations from the mean, divided by the number of
+/// elements less `correction`; or the `root` of it.
+pub fn variance(out: &Array, a: &Array, correction: f64, root: bool) -> Result<()> {
+    let freedom = (super::count(out, a) as f64 - correction).max(0.0);
+    dispatch!(a.dtype(), "std_cpu", half float, T => {
+        let freedom = <T as Number>::Wide::from_f64(freedom);
+        let (none, nan) = (<T as Number>::Wide::ZERO, <T as Number>::Wide::from_f64(f64::NAN));
+        reduce_into(out, a, ToMoments::<T>(PhantomData), move |moments| {
+            let variance = if moments.count == none { nan } else { moments.squares.div(freedom) };
+            T::narrow(if root { variance.sqrt() } else { variance })
+        })
+    })
+}

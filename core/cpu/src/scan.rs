@@ -1,0 +1,282 @@
+//! Running sums and products along a dimension.
+//!
+//! Along memory, a block of eight is summed on the side of the chain from block to block, which so is an eighth as
+//! long; sums of blocks and of blocks of blocks are carried apart, so that errors do not grow with the length. Across
+//! memory, whole rows are added to the row before.
+
+use crate::array::Array;
+use crate::number::{Number, Wide};
+use crate::rows::each_run;
+use crate::shared::Shared;
+use crate::simd::{Kernel, Simd, run};
+use rushlight_base::reduction::Walk;
+use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::{Result, ensure};
+
+/// Elements worth another thread.
+const GRAIN: usize = 16384;
+/// Elements that are added one block to the next before their sum is carried apart.
+const LEAF: usize = 256;
+/// Neighbouring rows that are scanned together.
+const ACROSS: usize = 256;
+
+/// How elements are joined.
+trait Join<W>: Copy + Send + Sync {
+    const NONE: W;
+    fn join(self, a: W, b: W) -> W;
+}
+
+#[derive(Clone, Copy)]
+struct Sum;
+impl<W: Wide> Join<W> for Sum {
+    const NONE: W = W::ZERO;
+    #[inline(always)]
+    fn join(self, a: W, b: W) -> W {
+        a.add(b)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Product;
+impl<W: Wide> Join<W> for Product {
+    const NONE: W = W::ONE;
+    #[inline(always)]
+    fn join(self, a: W, b: W) -> W {
+        a.mul(b)
+    }
+}
+
+/// A scan of its second argument into its first, along a dimension.
+pub type Scan = fn(&Array, &Array, usize) -> Result<()>;
+
+/// out[i] = a[0] + ... + a[i] along `dim`
+pub fn cumsum(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan::<T, _>(out, a, dim, false, Sum))
+}
+
+/// out[i] = a[i] + ... + a[n - 1] along `dim`
+pub fn cumsum_from_end(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan::<T, _>(out, a, dim, true, Sum))
+}
+
+/// out[i] = a[0] * ... * a[i] along `dim`
+pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    dispatch!(a.dtype(), "cumprod_out_cpu", integer half float complex chalf, T => {
+        scan::<T, _>(out, a, dim, false, Product)
+    })
+}
+
+fn scan<T: Number, J: Join<T::Wide>>(out: &Array, a: &Array, dim: usize, backwards: bool, join: J) -> Result<()> {
+    ensure!(out.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
+    let len = a.size(dim);
+    let parts = [out, a].map(|array| array.without(dim));
+    let walk = Walk::<2>::over(&parts[0].0, [&parts[0].1, &parts[1].1]);
+    if len == 0 || walk.numel() == 0 {
+        return Ok(());
+    }
+    let mut steps = [out, a].map(|array| array.stride(dim));
+    let (mut to, mut from) = (Shared::new(out.as_ptr::<T>()), Shared::new(a.as_ptr::<T>()));
+    if backwards {
+        // From the last element, the other way.
+        let last = (len - 1) as isize;
+        to = Shared::new(to.get().wrapping_offset(last * steps[0]));
+        from = Shared::new(from.get().wrapping_offset(last * steps[1]));
+        steps = steps.map(|step| -step);
+    }
+    let (neighbours, row_steps) = walk.inner();
+    if row_steps == [1; 2] && steps[1].abs() != 1 && neighbours >= 8 {
+        let blocks = neighbours.div_ceil(ACROSS);
+        return parallel_chunks(blocks * walk.outer(), (GRAIN / (len * ACROSS)).max(1), &|chunk| {
+            each_run(&walk, blocks, chunk, |_, [o, x], blocks| {
+                for first in blocks.map(|block| block * ACROSS) {
+                    let width = ACROSS.min(neighbours - first);
+                    let (o, x) = (o + first as isize, x + first as isize);
+                    // SAFETY: the walk and the loops stay within the arrays, which `Array::new` vouches for.
+                    unsafe {
+                        let (to, from) = (to.get().offset(o), from.get().offset(x));
+                        run(Across { join, to, from, steps, len, width });
+                    }
+                }
+            });
+        });
+    }
+    parallel_chunks(walk.numel(), (GRAIN / len).max(1), &|chunk| {
+        each_run(&walk, neighbours, chunk, |_, [o, x], rows| {
+            for row in rows.map(|row| row as isize) {
+                let (o, x) = (o + row * row_steps[0], x + row * row_steps[1]);
+                // SAFETY: as above.
+                unsafe { run(Along { join, to: to.get().offset(o), from: from.get().offset(x), steps, len }) };
+            }
+        });
+    })
+}
+
+/// `width` neighbouring rows of `len` elements, `steps` apart.
+struct Across<T, J> {
+    join: J,
+    to: *mut T,
+    from: *const T,
+    steps: [isize; 2],
+    len: usize,
+    width: usize,
+}
+
+/// Elements that are computed together, so that they become vectors.
+const BLOCK: usize = 16;
+
+impl<T: Number, J: Join<T::Wide>> Kernel for Across<T, J> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Across { join, to, from, steps, len, width } = self;
+        let mut sums = [J::NONE; ACROSS];
+        for row in 0..len as isize {
+            let (to, from) = (to.wrapping_offset(row * steps[0]), from.wrapping_offset(row * steps[1]));
+            let mut column = 0;
+            while column + BLOCK <= width {
+                // Through a local block: output and input may be the same.
+                let mut block = [J::NONE; BLOCK];
+                for lane in 0..BLOCK {
+                    // SAFETY: the maker of the kernel vouches for the elements.
+                    let x = unsafe { from.add(column + lane).read() };
+                    block[lane] = join.join(sums[column + lane], x.widen());
+                }
+                for (lane, &sum) in block.iter().enumerate() {
+                    // SAFETY: as above.
+                    unsafe { to.add(column + lane).write(T::narrow(sum)) };
+                }
+                sums[column..column + BLOCK].copy_from_slice(&block);
+                column += BLOCK;
+            }
+            for (column, sum) in sums[..width].iter_mut().enumerate().skip(column) {
+                // SAFETY: as above.
+                unsafe {
+                    *sum = join.join(*sum, from.add(column).read().widen());
+                    to.add(column).write(T::narrow(*sum));
+                }
+            }
+        }
+    }
+}
+
+/// One row of `len` elements, `steps` apart.
+struct Along<T, J> {
+    join: J,
+    to: *mut T,
+    from: *const T,
+    steps: [isize; 2],
+    len: usize,
+}
+
+impl<T: Number, J: Join<T::Wide>> Along<T, J> {
+    #[inline(always)]
+    fn read(&self, i: usize) -> T::Wide {
+        debug_assert!(i < self.len);
+        // SAFETY: the maker of the kernel vouches for `len` elements; the loops stay below.
+        unsafe { self.from.offset(i as isize * self.steps[1]).read() }.widen()
+    }
+
+    #[inline(always)]
+    fn write(&self, i: usize, value: T::Wide) {
+        debug_assert!(i < self.len);
+        // SAFETY: as for `read`.
+        unsafe { self.to.offset(i as isize * self.steps[0]).write(T::narrow(value)) }
+    }
+}
+
+impl<T: Number, J: Join<T::Wide>> Kernel for Along<T, J> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let join = self.join;
+        // Of all leaves of leaves that are complete, and of the leaves since.
+        let (mut before, mut leaves) = (J::NONE, J::NONE);
+        let (mut start, mut nth) = (0, 0);
+        while start < self.len {
+            let end = self.len.min(start + LEAF);
+            let base = join.join(before, leaves);
+            let (mut sum, mut i) = (J::NONE, start);
+            while i + 8 <= end {
+                let mut x = [J::NONE; 8];
+                for (lane, x) in x.iter_mut().enumerate() {
+                    *x = self.read(i + lane);
+                }
+                for distance in [1, 2, 4] {
+                    for lane in (distance..8).rev() {
+                        x[lane] = join.join(x[lane - distance], x[lane]);
+                    }
+                }
+                let offset = join.join(base, sum);
+                for (lane, &x) in x.iter().enumerate() {
+                    self.write(i + lane, join.join(offset, x));
+                }
+                sum = join.join(sum, x[7]);
+                i += 8;
+            }
+            while i < end {
+                sum = join.join(sum, self.read(i));
+                self.write(i, join.join(base, sum));
+                i += 1;
+            }
+            leaves = join.join(leaves, sum);
+            (start, nth) = (end, nth + 1);
+            if nth % LEAF == 0 {
+                (before, leaves) = (join.join(before, leaves), J::NONE);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::{DType, contiguous_strides};
+
+    #[test]
+    fn every_road_sums_as_a_plain_loop() {
+        for (sizes, dim) in [
+            (vec![1i64], 0usize),
+            (vec![7], 0),
+            (vec![70_000], 0),
+            (vec![3, 300], 1),
+            (vec![300, 3], 0),
+            (vec![300, 37], 0),
+            (vec![5, 0], 1),
+            (vec![4, 30, 600], 1),
+            (vec![4, 30, 6], 0),
+        ] {
+            let strides = contiguous_strides(&sizes);
+            let count = sizes.iter().product::<i64>() as usize;
+            let values: Vec<i64> = (0..count as i64).map(|i| i * 7919 % 101 - 50).collect();
+            for backwards in [false, true] {
+                let mut out = vec![0i64; count];
+                // SAFETY: both hold what their sizes say.
+                let [o, a] = [out.as_mut_ptr(), values.as_ptr().cast_mut()]
+                    .map(|at| unsafe { Array::new(at.cast(), DType::I64, &sizes, &strides) });
+                if backwards { cumsum_from_end(&o, &a, dim) } else { cumsum(&o, &a, dim) }.unwrap();
+                let (len, step) = (sizes[dim], strides[dim]);
+                for at in 0..count as i64 {
+                    let place = at / step % len;
+                    let range = if backwards { place..len } else { 0..place + 1 };
+                    let sum: i64 = range.map(|i| values[(at + (i - place) * step) as usize]).sum();
+                    assert_eq!(out[at as usize], sum, "{sizes:?} {dim} {backwards} {at}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_running_sum_keeps_its_digits() {
+        let mut values = vec![0.1f32; 1 << 22];
+        let (sizes, strides) = ([1i64 << 22], [1i64]);
+        // SAFETY: so many elements; in place.
+        let a = unsafe { Array::new(values.as_mut_ptr().cast(), DType::F32, &sizes, &strides) };
+        cumsum(&a, &a, 0).unwrap();
+        for at in [1000usize, 100_000, (1 << 22) - 1] {
+            let exact = f64::from(0.1f32) * (at + 1) as f64;
+            assert!((f64::from(values[at]) / exact - 1.0).abs() < 2e-5, "{} {exact}", values[at]);
+        }
+    }
+}

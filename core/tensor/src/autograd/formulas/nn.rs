@@ -1,0 +1,77 @@
+//! Derivatives of layer norm.
+
+use super::super::{Expr, is_grad_enabled};
+use rushlight_base::{DType, DimVec, Scalar};
+
+/// The last dimensions, as many as `shape` has, counted from the end.
+fn last_dims(shape: &[i64]) -> DimVec {
+    (0..shape.len() as i64).map(|dim| -1 - dim).collect()
+}
+
+/// In `f32` at least: what halves compute in.
+fn widened(expr: &Expr) -> Expr {
+    match expr.dtype() {
+        DType::F16 | DType::BF16 => expr.to_dtype(DType::F32, false, false, None),
+        _ => expr.clone(),
+    }
+}
+
+/// The input of layer_norm, normalised, and the reciprocal deviations, as functions of the input.
+fn normalised(input: &Expr, shape: &[i64], eps: f64) -> (Expr, Expr) {
+    let dims = last_dims(shape);
+    let input = widened(input);
+    let away = &input - input.mean_dim(Some(&dims), true, None);
+    let variance = (&away * &away).mean_dim(Some(&dims), true, None);
+    let rstd = (variance + Scalar::Float(eps)).sqrt().reciprocal();
+    (away * &rstd, rstd)
+}
+
+/// The gradient of layer_norm by the input: in one pass, unless it is to be differentiated again.
+pub fn layer_norm_input(
+    grad: &Expr,
+    input: &Expr,
+    shape: &[i64],
+    mean: &Expr,
+    rstd: &Expr,
+    weight: Option<&Expr>,
+    eps: f64,
+) -> Expr {
+    if !is_grad_enabled() {
+        return grad._layer_norm_backward_input(input, shape, mean, rstd, weight);
+    }
+    let dims = last_dims(shape);
+    let (normal, rstd) = normalised(input, shape, eps);
+    let grad = widened(grad);
+    let grad = weight.map_or(grad.clone(), |weight| grad * widened(weight));
+    let mean = grad.mean_dim(Some(&dims), true, None);
+    let along = (&grad * &normal).mean_dim(Some(&dims), true, None);
+    (grad - mean - normal * along) * rstd
+}
+
+/// All dimensions of a gradient but the last, which `shape` has, summed.
+fn sum_rows(grad: Expr, shape: &[i64]) -> Expr {
+    let leading: DimVec = (0..grad.ndim() as i64 - shape.len() as i64).collect();
+    if leading.is_empty() { grad } else { grad.sum_dim_intlist(Some(&leading), false, None) }
+}
+
+/// The gradient of layer_norm by the weight: in one pass, unless it is to be differentiated again.
+pub fn layer_norm_weight(
+    grad: &Expr,
+    input: &Expr,
+    shape: &[i64],
+    mean: &Expr,
+    rstd: &Expr,
+    weight: Option<&Expr>,
+    eps: f64,
+) -> Expr {
+    if !is_grad_enabled() {
+        let dtype = weight.map_or(grad.dtype(), Expr::dtype);
+        return grad._layer_norm_backward_weight(input, shape, mean, rstd, dtype);
+    }
+    sum_rows(widened(grad) * normalised(input, shape, eps).0, shape)
+}
+
+/// The gradient of layer_norm by the bias.
+pub fn layer_norm_bias(grad: &Expr, shape: &[i64]) -> Expr {
+    sum_rows(widened(grad), shape)
+}

@@ -1,0 +1,126 @@
+//! Kernels of layer normalisation: statistics, weights and biases go to the loops in the dtype that these compute in.
+
+use super::access::{array, copy_into};
+use crate::dense::{Dense, Spec};
+use rushlight_base::plan::Plan;
+use rushlight_base::{DType, Result, Scalar};
+use rushlight_cpu::layer_norm::{self, Outputs};
+use rushlight_cpu::{Loop, fill};
+use std::borrow::Cow;
+
+/// What loops over `dtype` compute in.
+fn wide(dtype: DType) -> DType {
+    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+}
+
+/// `dense` in `dtype`, without gaps: vectors of a row's or a column's length.
+fn numbers(dense: &Dense, dtype: DType) -> Result<Cow<'_, Dense>> {
+    if dense.dtype == dtype && dense.is_contiguous() {
+        return Ok(Cow::Borrowed(dense));
+    }
+    let copy = Spec::new(dense.sizes(), dtype, dense.device).allocate()?;
+    copy_into(&copy, dense)?;
+    Ok(Cow::Owned(copy))
+}
+
+/// A parameter in `dtype`, or as many times `value`.
+fn parameter<'a>(dense: Option<&'a Dense>, value: f64, like: &Dense, dtype: DType) -> Result<Cow<'a, Dense>> {
+    if let Some(dense) = dense {
+        return numbers(dense, dtype);
+    }
+    let same = Spec::new(like.sizes(), dtype, like.device).allocate()?;
+    fill::fill(&Loop::new([array(&same)])?, Scalar::Float(value))?;
+    Ok(Cow::Owned(same))
+}
+
+/// `dense` if the elements of a row, the dimensions from `axis` on, are one step apart (`packed`: neighbours), else a copy.
+/// A row is read several times: its elements should be quick to find.
+fn rows(dense: &Dense, axis: usize, packed: bool) -> Result<Cow<'_, Dense>> {
+    let plan = Plan::row_major(&dense.sizes()[axis..], [&dense.strides()[axis..]]);
+    let even = plan.row_len() == plan.numel() && (!packed || plan.numel() <= 1 || plan.row_steps() == [1]);
+    if even || dense.numel() == 0 {
+        return Ok(Cow::Borrowed(dense));
+    }
+    let copy = Spec::new(dense.sizes(), dense.dtype, dense.device).allocate()?;
+    copy_into(&copy, dense)?;
+    Ok(Cow::Owned(copy))
+}
+
+/// out0 = rows of input normalised, times weight, plus bias; out1, out2 = the mean and the reciprocal deviation of each
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn native_layer_norm(
+    out0: &Dense,
+    out1: &Dense,
+    out2: &Dense,
+    input: &Dense,
+    normalized_shape: &[i64],
+    weight: Option<&Dense>,
+    bias: Option<&Dense>,
+    eps: f64,
+) -> Result<()> {
+    let axis = input.ndim() - normalized_shape.len();
+    let dtype = wide(input.dtype);
+    let input = rows(input, axis, false)?;
+    // Where one is missing, 1 or 0 stands in for it.
+    let affine = match weight.or(bias) {
+        Some(like) => Some([parameter(weight, 1.0, like, dtype)?, parameter(bias, 0.0, like, dtype)?]),
+        None => None,
+    };
+    let affine = affine.as_ref().map(|[weight, bias]| [array(weight), array(bias)]);
+    let affine = affine.as_ref().map(|[weight, bias]| [weight, bias]);
+    if out1.dtype == dtype {
+        let outputs = Outputs { out: array(out0), mean: array(out1), rstd: array(out2) };
+        return layer_norm::layer_norm(&outputs, &array(&input), axis, affine, eps);
+    }
+    let [mean, rstd] = [out1, out2].map(|out| Spec::new(out.sizes(), dtype, out.device).allocate());
+    let (mean, rstd) = (mean?, rstd?);
+    let outputs = Outputs { out: array(out0), mean: array(&mean), rstd: array(&rstd) };
+    layer_norm::layer_norm(&outputs, &array(&input), axis, affine, eps)?;
+    copy_into(out1, &mean)?;
+    copy_into(out2, &rstd)
+}
+
+/// out = the gradient by input
+pub fn layer_norm_backward_input(
+    out: &Dense,
+    grad: &Dense,
+    input: &Dense,
+    normalized_shape: &[i64],
+    mean: &Dense,
+    rstd: &Dense,
+    weight: Option<&Dense>,
+) -> Result<()> {
+    let axis = input.ndim() - normalized_shape.len();
+    let dtype = wide(input.dtype);
+    let (grad, input) = (rows(grad, axis, false)?, rows(input, axis, false)?);
+    let (mean, rstd) = (numbers(mean, dtype)?, numbers(rstd, dtype)?);
+    let weight = weight.map(|weight| numbers(weight, dtype)).transpose()?;
+    let weight = weight.as_ref().map(|weight| array(weight));
+    let statistics = [&array(&mean), &array(&rstd)];
+    layer_norm::layer_norm_backward_input(&array(out), &array(&grad), &array(&input), axis, statistics, weight.as_ref())
+}
+
+/// out = the gradient by weight
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn layer_norm_backward_weight(
+    out: &Dense,
+    grad: &Dense,
+    input: &Dense,
+    normalized_shape: &[i64],
+    mean: &Dense,
+    rstd: &Dense,
+    _dtype: DType,
+) -> Result<()> {
+    let axis = input.ndim() - normalized_shape.len();
+    let dtype = wide(input.dtype);
+    let (grad, input) = (rows(grad, axis, true)?, rows(input, axis, true)?);
+    let (mean, rstd) = (numbers(mean, dtype)?, numbers(rstd, dtype)?);
+    let statistics = [&array(&mean), &array(&rstd)];
+    let (grad, input) = (array(&grad), array(&input));
+    if out.dtype == dtype {
+        return layer_norm::layer_norm_backward_weight(&array(out), &grad, &input, axis, statistics);
+    }
+    let sums = Spec::new(out.sizes(), dtype, out.device).allocate()?;
+    layer_norm::layer_norm_backward_weight(&array(&sums), &grad, &input, axis, statistics)?;
+    copy_into(out, &sums)
+}
