@@ -31,7 +31,7 @@ struct BlobDeleter {
 inline Tensor from_blob(void* data, IntArrayRef sizes, const int64_t* strides, void (*deleter)(void*, void*), void* ctx,
                         const TensorOptions& options) {
   rlt_tensor* tensor = nullptr;
-  rlt::check(rlt_tensor_from_blob(data, sizes.data(), strides, static_cast<int64_t>(sizes.size()), rlt::options(options), deleter, ctx,
+  rlt::check(rlt_tensor_from_blob(data, sizes.data(), strides, static_cast<int64_t>(sizes.size()), &options.raw(), deleter, ctx,
                                   &tensor));
   return Tensor(tensor);
 }

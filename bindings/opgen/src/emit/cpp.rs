@@ -118,7 +118,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
         Returns::TensorList => {
             values.push("&out0".into());
             let body = format!(
-                "  rlt_tensor_list* out0 = nullptr;\n  rlt::check({call}({}));\n  return rlt::adopt(out0);\n",
+                "  rlt_tensor_list* out0 = nullptr;\n  rlt::check({call}({}));\n  return rlt::adopt_list(out0);\n",
                 values.join(", ")
             );
             ("std::vector<Tensor>".into(), body)
@@ -128,7 +128,7 @@ fn body(face: &Face, receiver: &str, written: &str) -> (String, String) {
             let outs: Vec<String> = (0..count).map(|index| format!("out{index}")).collect();
             values.extend(outs.iter().map(|out| format!("&{out}")));
             let locals: String = outs.iter().map(|out| format!("  rlt_tensor* {out} = nullptr;\n")).collect();
-            let adopted: Vec<String> = outs.iter().map(|out| format!("rlt::adopt({out})")).collect();
+            let adopted: Vec<String> = outs.iter().map(|out| format!("Tensor({out})")).collect();
             let (result, back) = match &adopted[..] {
                 [one] => ("Tensor".to_string(), one.clone()),
                 many => (
@@ -169,32 +169,37 @@ fn values(face: &Face, receiver: &str) -> Vec<String> {
 fn declare(face: &Face, param: &Parameter, defaults: bool) -> String {
     let required = !defaults || face.op.cxx_required.contains(&param.name);
     let default = param.default.as_ref().filter(|_| !required);
-    let tail = default.map_or(String::new(), |value| format!(" = {}", default_value(param.kind, value)));
+    // `{}` is None too, and no constructor of std::optional has to be chosen.
+    let spell = |value: &Default| if *value == Default::None { "{}".into() } else { default_value(param.kind, value) };
+    let tail = default.map_or(String::new(), |value| format!(" = {}", spell(value)));
     format!("{} {}{tail}", param.kind.spelling().cxx, names::c_identifier(&param.name))
 }
 
+/// One argument of the C call. Programs compile every operator whether they call it or not, and what costs then is choosing
+/// among overloads: so a value passes through a member or a function of its kind's own, never through an overloaded one.
 fn value(kind: Kind, x: &str) -> String {
-    let helper = match kind {
-        Kind::Tensor | Kind::TensorOptional | Kind::GeneratorOptional => "handle",
-        Kind::Scalar | Kind::ScalarOptional => "scalar",
-        Kind::IntOptional
-        | Kind::FloatOptional
-        | Kind::BoolOptional
-        | Kind::DTypeOptional
-        | Kind::LayoutOptional
-        | Kind::MemoryFormatOptional => "pointer",
-        Kind::Bool => "flag",
-        Kind::Str | Kind::StrOptional => "text",
-        Kind::DType | Kind::MemoryFormat => "code",
-        Kind::Device | Kind::DeviceOptional => "device",
-        Kind::Options => "options",
-        Kind::Int | Kind::Float => return x.to_string(),
-        Kind::TensorList => return format!("rlt::handles({x}), rlt::length({x})"),
-        Kind::IntList | Kind::IntListOptional | Kind::FloatList | Kind::FloatListOptional => {
-            return format!("rlt::data({x}), rlt::length({x})");
-        }
-    };
-    format!("rlt::{helper}({x})")
+    match kind {
+        Kind::Tensor if x == "*this" => "handle()".into(),
+        Kind::Tensor => format!("{x}.handle()"),
+        Kind::Scalar | Kind::Device | Kind::Options => format!("&{x}.raw()"),
+        Kind::Int | Kind::Float | Kind::Bool => x.into(),
+        Kind::DType | Kind::MemoryFormat => format!("static_cast<int32_t>({x})"),
+        Kind::Str => format!("rlt::text({x})"),
+        Kind::TensorList => format!("rlt::handles({x}), rlt::length({x}.size())"),
+        Kind::IntList | Kind::FloatList => format!("{x}.data(), rlt::length({x}.size())"),
+        Kind::IntListOptional | Kind::FloatListOptional => format!("{x}.raw_data(), {x}.raw_length()"),
+        Kind::TensorOptional => format!("rlt::optional_tensor({x})"),
+        Kind::GeneratorOptional => format!("rlt::optional_generator({x})"),
+        Kind::ScalarOptional => format!("rlt::optional_scalar({x})"),
+        Kind::IntOptional => format!("rlt::optional_int({x})"),
+        Kind::FloatOptional => format!("rlt::optional_float({x})"),
+        Kind::BoolOptional => format!("rlt::optional_bool({x})"),
+        Kind::DTypeOptional => format!("rlt::optional_dtype({x})"),
+        Kind::LayoutOptional => format!("rlt::optional_layout({x})"),
+        Kind::MemoryFormatOptional => format!("rlt::optional_memory_format({x})"),
+        Kind::StrOptional => format!("rlt::optional_text({x})"),
+        Kind::DeviceOptional => format!("rlt::optional_device({x})"),
+    }
 }
 
 /// A default as the language writes it.

@@ -10,11 +10,9 @@
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 // The converters that need the complete Tensor; methods use them, so they are declared before it.
-inline at::Tensor adopt(rlt_tensor* result);
-inline std::vector<at::Tensor> adopt(rlt_tensor_list* result);
-inline rlt_tensor* handle(const std::optional<at::Tensor>& tensor);
+inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
+inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
-inline int64_t length(const at::TensorList& tensors);
 RLT_NAMESPACE_END
 }  // namespace rlt
 
@@ -52,7 +50,7 @@ class Tensor : public TensorBase {
   /// The single element.
   Scalar item() const {
     Scalar value;
-    rlt::check(rlt_tensor_item(handle(), rlt::scalar_out(value)));
+    rlt::check(rlt_tensor_item(handle(), value.raw_out()));
     return value;
   }
   template <class T>
@@ -106,7 +104,7 @@ class Tensor : public TensorBase {
     }
     const rlt_tensor* output = handle();
     const rlt_tensor* seed = gradient.handle();
-    rlt::check(rlt_backward(&output, 1, &seed, retain, create_graph, rlt::handles(*inputs), rlt::length(*inputs)));
+    rlt::check(rlt_backward(&output, 1, &seed, retain, create_graph, rlt::handles(*inputs), rlt::length(inputs->size())));
   }
   /// The accumulated gradient; undefined before the first backward. (A `const` value, so that `auto& g = x.grad()` binds.)
   const Tensor grad() const {
@@ -180,15 +178,13 @@ RLT_NAMESPACE_END
 namespace rlt {
 RLT_NAMESPACE_BEGIN
 
-inline at::Tensor adopt(rlt_tensor* result) { return at::Tensor(result); }
-inline rlt_tensor* handle(const std::optional<at::Tensor>& tensor) { return tensor ? tensor->handle() : nullptr; }
+inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor) { return tensor ? tensor->handle() : nullptr; }
 inline const rlt_tensor* const* handles(at::TensorList tensors) {
   // A Tensor is its handle and nothing else, so that a list of tensors is a list of handles.
   static_assert(sizeof(at::Tensor) == sizeof(rlt_tensor*) && std::is_standard_layout_v<at::Tensor>, "a Tensor is one pointer");
   return reinterpret_cast<const rlt_tensor* const*>(tensors.data());
 }
-inline int64_t length(const at::TensorList& tensors) { return static_cast<int64_t>(tensors.size()); }
-inline std::vector<at::Tensor> adopt(rlt_tensor_list* result) {
+inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result) {
   struct Free {
     rlt_tensor_list* list;
     ~Free() { rlt_tensor_list_free(list); }

@@ -22,12 +22,12 @@ struct IValue final {
   IValue(bool value) : IValue(Scalar(value)) {}
   IValue(c10::complex<double> value) : IValue(Scalar(value)) {}
   IValue(ScalarType value) : IValue(static_cast<int64_t>(value)) {}
-  IValue(std::string value) : tag_(Tag::String), object_(new std::string(std::move(value))) {}
-  IValue(const char* value) : IValue(std::string(value)) {}
-  IValue(std::vector<int64_t> value) : tag_(Tag::Ints), object_(new std::vector<int64_t>(std::move(value))) {}
-  IValue(IntArrayRef value) : IValue(value.vec()) {}
-  IValue(std::vector<double> value) : tag_(Tag::DoubleList), object_(new std::vector<double>(std::move(value))) {}
-  IValue(std::vector<at::Tensor> value)
+  RLT_LAZY IValue(std::string value) : tag_(Tag::String), object_(new std::string(std::move(value))) {}
+  RLT_LAZY IValue(const char* value) : IValue(std::string(value)) {}
+  RLT_LAZY IValue(std::vector<int64_t> value) : tag_(Tag::Ints), object_(new std::vector<int64_t>(std::move(value))) {}
+  RLT_LAZY IValue(IntArrayRef value) : IValue(value.vec()) {}
+  RLT_LAZY IValue(std::vector<double> value) : tag_(Tag::DoubleList), object_(new std::vector<double>(std::move(value))) {}
+  RLT_LAZY IValue(std::vector<at::Tensor> value)
       : tag_(Tag::TensorList), object_(new std::vector<at::Tensor>(std::move(value))) {}
   template <class T>
   IValue(const std::optional<T>& value) {
@@ -56,12 +56,12 @@ struct IValue final {
     if (!isScalar()) fail("Scalar");
     return number_;
   }
-  const std::string& toStringRef() const { return object<std::string>(Tag::String, "String"); }
-  std::vector<int64_t> toIntVector() const { return object<std::vector<int64_t>>(Tag::Ints, "IntList"); }
-  std::vector<double> toDoubleVector() const { return object<std::vector<double>>(Tag::DoubleList, "DoubleList"); }
-  std::vector<at::Tensor> toTensorVector() const { return object<std::vector<at::Tensor>>(Tag::TensorList, "TensorList"); }
+  RLT_LAZY const std::string& toStringRef() const { return object<std::string>(Tag::String, "String"); }
+  RLT_LAZY std::vector<int64_t> toIntVector() const { return object<std::vector<int64_t>>(Tag::Ints, "IntList"); }
+  RLT_LAZY std::vector<double> toDoubleVector() const { return object<std::vector<double>>(Tag::DoubleList, "DoubleList"); }
+  RLT_LAZY std::vector<at::Tensor> toTensorVector() const { return object<std::vector<at::Tensor>>(Tag::TensorList, "TensorList"); }
 
-  std::string tagKind() const {
+  RLT_LAZY std::string tagKind() const {
     static constexpr const char* names[] = {"None", "Tensor", "Int", "Double", "Bool", "ComplexDouble", "String", "IntList", "DoubleList", "TensorList"};
     return names[static_cast<int>(tag_)];
   }

@@ -39,51 +39,25 @@ class Text {
   bool set_ = false;
 };
 
-inline rlt_tensor* handle(const at::TensorBase& tensor) { return tensor.handle(); }
-inline rlt_generator* handle(const std::optional<at::Generator>& generator) { return generator ? generator->handle() : nullptr; }
-
-inline const rlt_scalar* scalar(const at::Scalar& value) { return &value.raw(); }
-inline const rlt_scalar* scalar(const std::optional<at::Scalar>& value) { return value ? &value->raw() : nullptr; }
-inline rlt_scalar* scalar_out(at::Scalar& value) { return value.raw_out(); }
-
-template <class T>
-const T* data(const c10::ArrayRef<T>& list) {
-  return list.data();
-}
-template <class T>
-const T* data(const c10::OptionalArrayRef<T>& list) {
-  // NULL says None, so that an empty list needs an address.
-  static constexpr T none{};
-  if (!list.has_value()) return nullptr;
-  return list->data() ? list->data() : &none;
-}
-template <class T>
-int64_t length(const c10::ArrayRef<T>& list) {
-  return static_cast<int64_t>(list.size());
-}
-template <class T>
-int64_t length(const c10::OptionalArrayRef<T>& list) {
-  return list.has_value() ? static_cast<int64_t>(list->size()) : 0;
-}
-
-inline int32_t flag(bool value) { return value; }
-template <class E>
-int32_t code(E value) {
-  return static_cast<int32_t>(value);
-}
-inline const int64_t* pointer(const std::optional<int64_t>& value) { return value ? &*value : nullptr; }
-inline const double* pointer(const std::optional<double>& value) { return value ? &*value : nullptr; }
-template <class E>
-OptionalInt32 pointer(const std::optional<E>& value) {
+// One name per kind of argument: choosing among overloads is what compiling a thousand operators would spend its time on.
+inline rlt_generator* optional_generator(const std::optional<at::Generator>& generator) { return generator ? generator->handle() : nullptr; }
+inline const rlt_scalar* optional_scalar(const std::optional<at::Scalar>& value) { return value ? &value->raw() : nullptr; }
+inline const rlt_device* optional_device(const std::optional<at::Device>& device) { return device ? &device->raw() : nullptr; }
+inline const int64_t* optional_int(const std::optional<int64_t>& value) { return value ? &*value : nullptr; }
+inline const double* optional_float(const std::optional<double>& value) { return value ? &*value : nullptr; }
+inline OptionalInt32 optional_bool(const std::optional<bool>& value) { return value ? OptionalInt32(*value) : OptionalInt32(); }
+inline OptionalInt32 optional_dtype(const std::optional<at::ScalarType>& value) {
   return value ? OptionalInt32(static_cast<int32_t>(*value)) : OptionalInt32();
 }
-
-inline const rlt_device* device(const at::Device& device) { return &device.raw(); }
-inline const rlt_device* device(const std::optional<at::Device>& device) { return device ? &device->raw() : nullptr; }
-inline const rlt_tensor_options* options(const at::TensorOptions& options) { return &options.raw(); }
-
+inline OptionalInt32 optional_layout(const std::optional<at::Layout>& value) {
+  return value ? OptionalInt32(static_cast<int32_t>(*value)) : OptionalInt32();
+}
+inline OptionalInt32 optional_memory_format(const std::optional<at::MemoryFormat>& value) {
+  return value ? OptionalInt32(static_cast<int32_t>(*value)) : OptionalInt32();
+}
 inline Text text(std::string_view value) { return Text(value); }
-inline Text text(const std::optional<std::string_view>& value) { return value ? Text(*value) : Text(); }
+inline Text optional_text(const std::optional<std::string_view>& value) { return value ? Text(*value) : Text(); }
+inline int64_t length(size_t size) { return static_cast<int64_t>(size); }
 
 RLT_NAMESPACE_END
 }  // namespace rlt

@@ -12,19 +12,19 @@ RLT_NAMESPACE_BEGIN
 /// `out_i = self_i * Phi(self_i)`
 inline Tensor gelu(const Tensor& self, std::string_view approximate = "none") {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gelu(rlt::handle(self), rlt::text(approximate), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gelu(self.handle(), rlt::text(approximate), &out0));
+  return Tensor(out0);
 }
 /// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
 /// `out_i = self_i * Phi(self_i)`
 inline Tensor& gelu_(Tensor& self, std::string_view approximate = "none") {
-  rlt::check(rlt_tensor_gelu_(rlt::handle(self), rlt::text(approximate)));
+  rlt::check(rlt_tensor_gelu_(self.handle(), rlt::text(approximate)));
   return self;
 }
 /// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
 /// `out_i = self_i * Phi(self_i)`
 inline Tensor& gelu_outf(const Tensor& self, std::string_view approximate, Tensor& out) {
-  rlt::check(rlt_tensor_gelu_out(rlt::handle(self), rlt::text(approximate), rlt::handle(out)));
+  rlt::check(rlt_tensor_gelu_out(self.handle(), rlt::text(approximate), out.handle()));
   return out;
 }
 /// Weighs each element by the normal distribution function of it, or by an approximation with tanh.
@@ -36,13 +36,13 @@ inline Tensor& gelu_out(Tensor& out, const Tensor& self, std::string_view approx
 /// `out_i = grad_output_i * (Phi(self_i) + self_i * phi(self_i))`
 inline Tensor gelu_backward(const Tensor& grad_output, const Tensor& self, std::string_view approximate = "none") {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gelu_backward(rlt::handle(grad_output), rlt::handle(self), rlt::text(approximate), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gelu_backward(grad_output.handle(), self.handle(), rlt::text(approximate), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `gelu`.
 /// `out_i = grad_output_i * (Phi(self_i) + self_i * phi(self_i))`
 inline Tensor& gelu_backward_outf(const Tensor& grad_output, const Tensor& self, std::string_view approximate, Tensor& grad_input) {
-  rlt::check(rlt_tensor_gelu_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::text(approximate), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_gelu_backward_grad_input(grad_output.handle(), self.handle(), rlt::text(approximate), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `gelu`.
@@ -54,19 +54,19 @@ inline Tensor& gelu_backward_out(Tensor& grad_input, const Tensor& grad_output, 
 /// `out_i = self_i * sigmoid(self_i)`
 inline Tensor silu(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_silu(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_silu(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Weighs each element by the logistic function of it.
 /// `out_i = self_i * sigmoid(self_i)`
 inline Tensor& silu_(Tensor& self) {
-  rlt::check(rlt_tensor_silu_(rlt::handle(self)));
+  rlt::check(rlt_tensor_silu_(self.handle()));
   return self;
 }
 /// Weighs each element by the logistic function of it.
 /// `out_i = self_i * sigmoid(self_i)`
 inline Tensor& silu_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_silu_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_silu_out(self.handle(), out.handle()));
   return out;
 }
 /// Weighs each element by the logistic function of it.
@@ -78,13 +78,13 @@ inline Tensor& silu_out(Tensor& out, const Tensor& self) {
 /// `out_i = grad_output_i * s_i * (1 + self_i * (1 - s_i)), s_i = sigmoid(self_i)`
 inline Tensor silu_backward(const Tensor& grad_output, const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_silu_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_silu_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `silu`.
 /// `out_i = grad_output_i * s_i * (1 + self_i * (1 - s_i)), s_i = sigmoid(self_i)`
 inline Tensor& silu_backward_outf(const Tensor& grad_output, const Tensor& self, Tensor& grad_input) {
-  rlt::check(rlt_tensor_silu_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_silu_backward_grad_input(grad_output.handle(), self.handle(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `silu`.
@@ -96,19 +96,19 @@ inline Tensor& silu_backward_out(Tensor& grad_input, const Tensor& grad_output, 
 /// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
 inline Tensor mish(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mish(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mish(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Weighs each element by tanh(softplus) of it.
 /// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
 inline Tensor& mish_(Tensor& self) {
-  rlt::check(rlt_tensor_mish_(rlt::handle(self)));
+  rlt::check(rlt_tensor_mish_(self.handle()));
   return self;
 }
 /// Weighs each element by tanh(softplus) of it.
 /// `out_i = self_i * tanh(ln(1 + e^(self_i)))`
 inline Tensor& mish_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_mish_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_mish_out(self.handle(), out.handle()));
   return out;
 }
 /// Weighs each element by tanh(softplus) of it.
@@ -120,26 +120,26 @@ inline Tensor& mish_out(Tensor& out, const Tensor& self) {
 /// `out_i = grad_output_i * mish'(self_i)`
 inline Tensor mish_backward(const Tensor& grad_output, const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mish_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mish_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Bends elements below zero into an exponential.
 /// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
 inline Tensor elu(const Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_elu(rlt::handle(self), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_elu(self.handle(), &alpha.raw(), &scale.raw(), &input_scale.raw(), &out0));
+  return Tensor(out0);
 }
 /// Bends elements below zero into an exponential.
 /// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
 inline Tensor& elu_(Tensor& self, const Scalar& alpha = 1, const Scalar& scale = 1, const Scalar& input_scale = 1) {
-  rlt::check(rlt_tensor_elu_(rlt::handle(self), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale)));
+  rlt::check(rlt_tensor_elu_(self.handle(), &alpha.raw(), &scale.raw(), &input_scale.raw()));
   return self;
 }
 /// Bends elements below zero into an exponential.
 /// `out_i = scale * self_i if self_i > 0, else scale * alpha * (e^(input_scale * self_i) - 1)`
 inline Tensor& elu_outf(const Tensor& self, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, Tensor& out) {
-  rlt::check(rlt_tensor_elu_out(rlt::handle(self), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), rlt::handle(out)));
+  rlt::check(rlt_tensor_elu_out(self.handle(), &alpha.raw(), &scale.raw(), &input_scale.raw(), out.handle()));
   return out;
 }
 /// Bends elements below zero into an exponential.
@@ -151,13 +151,13 @@ inline Tensor& elu_out(Tensor& out, const Tensor& self, const Scalar& alpha = 1,
 /// `out_i = grad_output_i * elu'(self_i)`
 inline Tensor elu_backward(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self_or_result) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_elu_backward(rlt::handle(grad_output), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), rlt::flag(is_result), rlt::handle(self_or_result), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_elu_backward(grad_output.handle(), &alpha.raw(), &scale.raw(), &input_scale.raw(), is_result, self_or_result.handle(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `elu`.
 /// `out_i = grad_output_i * elu'(self_i)`
 inline Tensor& elu_backward_outf(const Tensor& grad_output, const Scalar& alpha, const Scalar& scale, const Scalar& input_scale, bool is_result, const Tensor& self_or_result, Tensor& grad_input) {
-  rlt::check(rlt_tensor_elu_backward_grad_input(rlt::handle(grad_output), rlt::scalar(alpha), rlt::scalar(scale), rlt::scalar(input_scale), rlt::flag(is_result), rlt::handle(self_or_result), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_elu_backward_grad_input(grad_output.handle(), &alpha.raw(), &scale.raw(), &input_scale.raw(), is_result, self_or_result.handle(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `elu`.
@@ -169,45 +169,45 @@ inline Tensor& elu_backward_out(Tensor& grad_input, const Tensor& grad_output, c
 /// `out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))`
 inline Tensor selu(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_selu(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_selu(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Bends elements below zero into an exponential, scaled so that mean and variance stay 0 and 1.
 /// `out_i = scale * (self_i if self_i > 0, else alpha * (e^(self_i) - 1))`
 inline Tensor& selu_(Tensor& self) {
-  rlt::check(rlt_tensor_selu_(rlt::handle(self)));
+  rlt::check(rlt_tensor_selu_(self.handle()));
   return self;
 }
 /// Bends elements below zero into an exponential with a continuous slope.
 /// `out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)`
 inline Tensor celu(const Tensor& self, const Scalar& alpha = 1.0) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_celu(rlt::handle(self), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_celu(self.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Bends elements below zero into an exponential with a continuous slope.
 /// `out_i = self_i if self_i > 0, else alpha * (e^(self_i / alpha) - 1)`
 inline Tensor& celu_(Tensor& self, const Scalar& alpha = 1.0) {
-  rlt::check(rlt_tensor_celu_(rlt::handle(self), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_celu_(self.handle(), &alpha.raw()));
   return self;
 }
 /// Scales elements below zero down.
 /// `out_i = self_i if self_i > 0, else negative_slope * self_i`
 inline Tensor leaky_relu(const Tensor& self, const Scalar& negative_slope = 0.01) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_leaky_relu(rlt::handle(self), rlt::scalar(negative_slope), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_leaky_relu(self.handle(), &negative_slope.raw(), &out0));
+  return Tensor(out0);
 }
 /// Scales elements below zero down.
 /// `out_i = self_i if self_i > 0, else negative_slope * self_i`
 inline Tensor& leaky_relu_(Tensor& self, const Scalar& negative_slope = 0.01) {
-  rlt::check(rlt_tensor_leaky_relu_(rlt::handle(self), rlt::scalar(negative_slope)));
+  rlt::check(rlt_tensor_leaky_relu_(self.handle(), &negative_slope.raw()));
   return self;
 }
 /// Scales elements below zero down.
 /// `out_i = self_i if self_i > 0, else negative_slope * self_i`
 inline Tensor& leaky_relu_outf(const Tensor& self, const Scalar& negative_slope, Tensor& out) {
-  rlt::check(rlt_tensor_leaky_relu_out(rlt::handle(self), rlt::scalar(negative_slope), rlt::handle(out)));
+  rlt::check(rlt_tensor_leaky_relu_out(self.handle(), &negative_slope.raw(), out.handle()));
   return out;
 }
 /// Scales elements below zero down.
@@ -219,13 +219,13 @@ inline Tensor& leaky_relu_out(Tensor& out, const Tensor& self, const Scalar& neg
 /// `out_i = grad_output_i if self_i > 0, else negative_slope * grad_output_i`
 inline Tensor leaky_relu_backward(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool self_is_result) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_leaky_relu_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(negative_slope), rlt::flag(self_is_result), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_leaky_relu_backward(grad_output.handle(), self.handle(), &negative_slope.raw(), self_is_result, &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `leaky_relu`.
 /// `out_i = grad_output_i if self_i > 0, else negative_slope * grad_output_i`
 inline Tensor& leaky_relu_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& negative_slope, bool self_is_result, Tensor& grad_input) {
-  rlt::check(rlt_tensor_leaky_relu_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(negative_slope), rlt::flag(self_is_result), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_leaky_relu_backward_grad_input(grad_output.handle(), self.handle(), &negative_slope.raw(), self_is_result, grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `leaky_relu`.
@@ -237,19 +237,19 @@ inline Tensor& leaky_relu_backward_out(Tensor& grad_input, const Tensor& grad_ou
 /// `out_i = min(max(self_i, min_val), max_val)`
 inline Tensor hardtanh(const Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardtanh(rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardtanh(self.handle(), &min_val.raw(), &max_val.raw(), &out0));
+  return Tensor(out0);
 }
 /// Limits each element to a range.
 /// `out_i = min(max(self_i, min_val), max_val)`
 inline Tensor& hardtanh_(Tensor& self, const Scalar& min_val = -1, const Scalar& max_val = 1) {
-  rlt::check(rlt_tensor_hardtanh_(rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val)));
+  rlt::check(rlt_tensor_hardtanh_(self.handle(), &min_val.raw(), &max_val.raw()));
   return self;
 }
 /// Limits each element to a range.
 /// `out_i = min(max(self_i, min_val), max_val)`
 inline Tensor& hardtanh_outf(const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& out) {
-  rlt::check(rlt_tensor_hardtanh_out(rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), rlt::handle(out)));
+  rlt::check(rlt_tensor_hardtanh_out(self.handle(), &min_val.raw(), &max_val.raw(), out.handle()));
   return out;
 }
 /// Limits each element to a range.
@@ -261,13 +261,13 @@ inline Tensor& hardtanh_out(Tensor& out, const Tensor& self, const Scalar& min_v
 /// `out_i = grad_output_i if min_val < self_i < max_val, else 0`
 inline Tensor hardtanh_backward(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardtanh_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardtanh_backward(grad_output.handle(), self.handle(), &min_val.raw(), &max_val.raw(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `hardtanh`.
 /// `out_i = grad_output_i if min_val < self_i < max_val, else 0`
 inline Tensor& hardtanh_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& min_val, const Scalar& max_val, Tensor& grad_input) {
-  rlt::check(rlt_tensor_hardtanh_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(min_val), rlt::scalar(max_val), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_hardtanh_backward_grad_input(grad_output.handle(), self.handle(), &min_val.raw(), &max_val.raw(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `hardtanh`.
@@ -279,32 +279,32 @@ inline Tensor& hardtanh_backward_out(Tensor& grad_input, const Tensor& grad_outp
 /// `out_i = min(max(self_i, 0), 6)`
 inline Tensor relu6(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_relu6(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_relu6(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Limits each element to the range from 0 to 6.
 /// `out_i = min(max(self_i, 0), 6)`
 inline Tensor& relu6_(Tensor& self) {
-  rlt::check(rlt_tensor_relu6_(rlt::handle(self)));
+  rlt::check(rlt_tensor_relu6_(self.handle()));
   return self;
 }
 /// Approximates the logistic function by a line between -3 and 3.
 /// `out_i = min(max(self_i + 3, 0), 6) / 6`
 inline Tensor hardsigmoid(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardsigmoid(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardsigmoid(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Approximates the logistic function by a line between -3 and 3.
 /// `out_i = min(max(self_i + 3, 0), 6) / 6`
 inline Tensor& hardsigmoid_(Tensor& self) {
-  rlt::check(rlt_tensor_hardsigmoid_(rlt::handle(self)));
+  rlt::check(rlt_tensor_hardsigmoid_(self.handle()));
   return self;
 }
 /// Approximates the logistic function by a line between -3 and 3.
 /// `out_i = min(max(self_i + 3, 0), 6) / 6`
 inline Tensor& hardsigmoid_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_hardsigmoid_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_hardsigmoid_out(self.handle(), out.handle()));
   return out;
 }
 /// Approximates the logistic function by a line between -3 and 3.
@@ -316,13 +316,13 @@ inline Tensor& hardsigmoid_out(Tensor& out, const Tensor& self) {
 /// `out_i = grad_output_i / 6 if -3 < self_i < 3, else 0`
 inline Tensor hardsigmoid_backward(const Tensor& grad_output, const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardsigmoid_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardsigmoid_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `hardsigmoid`.
 /// `out_i = grad_output_i / 6 if -3 < self_i < 3, else 0`
 inline Tensor& hardsigmoid_backward_outf(const Tensor& grad_output, const Tensor& self, Tensor& grad_input) {
-  rlt::check(rlt_tensor_hardsigmoid_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_hardsigmoid_backward_grad_input(grad_output.handle(), self.handle(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `hardsigmoid`.
@@ -334,19 +334,19 @@ inline Tensor& hardsigmoid_backward_out(Tensor& grad_input, const Tensor& grad_o
 /// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
 inline Tensor hardswish(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardswish(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardswish(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Weighs each element by an approximation of the logistic function of it.
 /// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
 inline Tensor& hardswish_(Tensor& self) {
-  rlt::check(rlt_tensor_hardswish_(rlt::handle(self)));
+  rlt::check(rlt_tensor_hardswish_(self.handle()));
   return self;
 }
 /// Weighs each element by an approximation of the logistic function of it.
 /// `out_i = self_i * min(max(self_i + 3, 0), 6) / 6`
 inline Tensor& hardswish_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_hardswish_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_hardswish_out(self.handle(), out.handle()));
   return out;
 }
 /// Weighs each element by an approximation of the logistic function of it.
@@ -358,20 +358,20 @@ inline Tensor& hardswish_out(Tensor& out, const Tensor& self) {
 /// `out_i = grad_output_i * hardswish'(self_i)`
 inline Tensor hardswish_backward(const Tensor& grad_output, const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardswish_backward(rlt::handle(grad_output), rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardswish_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Approximates the positive part of each element smoothly.
 /// `out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold`
 inline Tensor softplus(const Tensor& self, const Scalar& beta = 1, const Scalar& threshold = 20) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softplus(rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_softplus(self.handle(), &beta.raw(), &threshold.raw(), &out0));
+  return Tensor(out0);
 }
 /// Approximates the positive part of each element smoothly.
 /// `out_i = ln(1 + e^(beta * self_i)) / beta, or self_i where beta * self_i > threshold`
 inline Tensor& softplus_outf(const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& out) {
-  rlt::check(rlt_tensor_softplus_out(rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), rlt::handle(out)));
+  rlt::check(rlt_tensor_softplus_out(self.handle(), &beta.raw(), &threshold.raw(), out.handle()));
   return out;
 }
 /// Approximates the positive part of each element smoothly.
@@ -383,13 +383,13 @@ inline Tensor& softplus_out(Tensor& out, const Tensor& self, const Scalar& beta 
 /// `out_i = grad_output_i * sigmoid(beta * self_i), or grad_output_i above the threshold`
 inline Tensor softplus_backward(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softplus_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_softplus_backward(grad_output.handle(), self.handle(), &beta.raw(), &threshold.raw(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `softplus`.
 /// `out_i = grad_output_i * sigmoid(beta * self_i), or grad_output_i above the threshold`
 inline Tensor& softplus_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& beta, const Scalar& threshold, Tensor& grad_input) {
-  rlt::check(rlt_tensor_softplus_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(beta), rlt::scalar(threshold), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_softplus_backward_grad_input(grad_output.handle(), self.handle(), &beta.raw(), &threshold.raw(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `softplus`.
@@ -401,13 +401,13 @@ inline Tensor& softplus_backward_out(Tensor& grad_input, const Tensor& grad_outp
 /// `out_i = -ln(1 + e^(-self_i))`
 inline Tensor log_sigmoid(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log_sigmoid(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log_sigmoid(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm of the logistic function of each element.
 /// `out_i = -ln(1 + e^(-self_i))`
 inline Tensor& log_sigmoid_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_log_sigmoid_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_log_sigmoid_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the logarithm of the logistic function of each element.
@@ -419,13 +419,13 @@ inline Tensor& log_sigmoid_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0`
 inline Tensor softshrink(const Tensor& self, const Scalar& lambd = 0.5) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softshrink(rlt::handle(self), rlt::scalar(lambd), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_softshrink(self.handle(), &lambd.raw(), &out0));
+  return Tensor(out0);
 }
 /// Moves each element towards zero.
 /// `out_i = self_i - lambd if self_i > lambd, self_i + lambd if self_i < -lambd, else 0`
 inline Tensor& softshrink_outf(const Tensor& self, const Scalar& lambd, Tensor& out) {
-  rlt::check(rlt_tensor_softshrink_out(rlt::handle(self), rlt::scalar(lambd), rlt::handle(out)));
+  rlt::check(rlt_tensor_softshrink_out(self.handle(), &lambd.raw(), out.handle()));
   return out;
 }
 /// Moves each element towards zero.
@@ -437,13 +437,13 @@ inline Tensor& softshrink_out(Tensor& out, const Tensor& self, const Scalar& lam
 /// `out_i = grad_output_i if |self_i| > lambd, else 0`
 inline Tensor softshrink_backward(const Tensor& grad_output, const Tensor& self, const Scalar& lambd) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softshrink_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(lambd), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_softshrink_backward(grad_output.handle(), self.handle(), &lambd.raw(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `softshrink`.
 /// `out_i = grad_output_i if |self_i| > lambd, else 0`
 inline Tensor& softshrink_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& lambd, Tensor& grad_input) {
-  rlt::check(rlt_tensor_softshrink_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(lambd), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_softshrink_backward_grad_input(grad_output.handle(), self.handle(), &lambd.raw(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `softshrink`.
@@ -455,13 +455,13 @@ inline Tensor& softshrink_backward_out(Tensor& grad_input, const Tensor& grad_ou
 /// `out_i = self_i if |self_i| > lambd, else 0`
 inline Tensor hardshrink(const Tensor& self, const Scalar& lambd = 0.5) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardshrink(rlt::handle(self), rlt::scalar(lambd), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardshrink(self.handle(), &lambd.raw(), &out0));
+  return Tensor(out0);
 }
 /// Sets elements near zero to zero.
 /// `out_i = self_i if |self_i| > lambd, else 0`
 inline Tensor& hardshrink_outf(const Tensor& self, const Scalar& lambd, Tensor& out) {
-  rlt::check(rlt_tensor_hardshrink_out(rlt::handle(self), rlt::scalar(lambd), rlt::handle(out)));
+  rlt::check(rlt_tensor_hardshrink_out(self.handle(), &lambd.raw(), out.handle()));
   return out;
 }
 /// Sets elements near zero to zero.
@@ -473,13 +473,13 @@ inline Tensor& hardshrink_out(Tensor& out, const Tensor& self, const Scalar& lam
 /// `out_i = grad_out_i if |self_i| > lambd, else 0`
 inline Tensor hardshrink_backward(const Tensor& grad_out, const Tensor& self, const Scalar& lambd) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardshrink_backward(rlt::handle(grad_out), rlt::handle(self), rlt::scalar(lambd), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardshrink_backward(grad_out.handle(), self.handle(), &lambd.raw(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `hardshrink`.
 /// `out_i = grad_out_i if |self_i| > lambd, else 0`
 inline Tensor& hardshrink_backward_outf(const Tensor& grad_out, const Tensor& self, const Scalar& lambd, Tensor& grad_input) {
-  rlt::check(rlt_tensor_hardshrink_backward_grad_input(rlt::handle(grad_out), rlt::handle(self), rlt::scalar(lambd), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_hardshrink_backward_grad_input(grad_out.handle(), self.handle(), &lambd.raw(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through `hardshrink`.
@@ -491,19 +491,19 @@ inline Tensor& hardshrink_backward_out(Tensor& grad_input, const Tensor& grad_ou
 /// `out_i = self_i if self_i > threshold, else value`
 inline Tensor threshold(const Tensor& self, const Scalar& threshold, const Scalar& value) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_threshold(rlt::handle(self), rlt::scalar(threshold), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_threshold(self.handle(), &threshold.raw(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Replaces elements up to a threshold by a value.
 /// `out_i = self_i if self_i > threshold, else value`
 inline Tensor& threshold_(Tensor& self, const Scalar& threshold, const Scalar& value) {
-  rlt::check(rlt_tensor_threshold_(rlt::handle(self), rlt::scalar(threshold), rlt::scalar(value)));
+  rlt::check(rlt_tensor_threshold_(self.handle(), &threshold.raw(), &value.raw()));
   return self;
 }
 /// Replaces elements up to a threshold by a value.
 /// `out_i = self_i if self_i > threshold, else value`
 inline Tensor& threshold_outf(const Tensor& self, const Scalar& threshold, const Scalar& value, Tensor& out) {
-  rlt::check(rlt_tensor_threshold_out(rlt::handle(self), rlt::scalar(threshold), rlt::scalar(value), rlt::handle(out)));
+  rlt::check(rlt_tensor_threshold_out(self.handle(), &threshold.raw(), &value.raw(), out.handle()));
   return out;
 }
 /// Replaces elements up to a threshold by a value.
@@ -515,15 +515,15 @@ inline Tensor& threshold_out(Tensor& out, const Tensor& self, const Scalar& thre
 /// `out_i = self_i if self_i > 0, else weight_c * self_i`
 inline Tensor prelu(const Tensor& self, const Tensor& weight) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prelu(rlt::handle(self), rlt::handle(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_prelu(self.handle(), weight.handle(), &out0));
+  return Tensor(out0);
 }
 /// Scales elements below zero by factors that broadcast.
 /// `out_i = self_i if self_i > 0, else weight_i * self_i`
 inline Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__prelu_kernel(rlt::handle(self), rlt::handle(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__prelu_kernel(self.handle(), weight.handle(), &out0));
+  return Tensor(out0);
 }
 
 // bitwise: Bits of integers and bools.
@@ -531,13 +531,13 @@ inline Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
 /// `out_i = ~self_i`
 inline Tensor bitwise_not(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_not(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_not(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Turns each bit.
 /// `out_i = ~self_i`
 inline Tensor& bitwise_not_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_not_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_not_out(self.handle(), out.handle()));
   return out;
 }
 /// Turns each bit.
@@ -549,13 +549,13 @@ inline Tensor& bitwise_not_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i & other_i`
 inline Tensor bitwise_and(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_and_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that both have.
 /// `out_i = self_i & other_i`
 inline Tensor& bitwise_and_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_and_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_and_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Keeps the bits that both have.
@@ -567,13 +567,13 @@ inline Tensor& bitwise_and_out(Tensor& out, const Tensor& self, const Tensor& ot
 /// `out_i = self_i & other`
 inline Tensor bitwise_and(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_and_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that it and a number have.
 /// `out_i = self_i & other`
 inline Tensor& bitwise_and_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_and_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_and_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Keeps the bits that it and a number have.
@@ -585,20 +585,20 @@ inline Tensor& bitwise_and_out(Tensor& out, const Tensor& self, const Scalar& ot
 /// `out_i = self & other_i`
 inline Tensor bitwise_and(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_and_Scalar_Tensor(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that either has.
 /// `out_i = self_i | other_i`
 inline Tensor bitwise_or(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_or_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that either has.
 /// `out_i = self_i | other_i`
 inline Tensor& bitwise_or_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_or_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_or_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Keeps the bits that either has.
@@ -610,13 +610,13 @@ inline Tensor& bitwise_or_out(Tensor& out, const Tensor& self, const Tensor& oth
 /// `out_i = self_i | other`
 inline Tensor bitwise_or(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_or_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that it or a number has.
 /// `out_i = self_i | other`
 inline Tensor& bitwise_or_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_or_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_or_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Keeps the bits that it or a number has.
@@ -628,20 +628,20 @@ inline Tensor& bitwise_or_out(Tensor& out, const Tensor& self, const Scalar& oth
 /// `out_i = self | other_i`
 inline Tensor bitwise_or(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_or_Scalar_Tensor(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that one of both has.
 /// `out_i = self_i ^ other_i`
 inline Tensor bitwise_xor(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_xor_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that one of both has.
 /// `out_i = self_i ^ other_i`
 inline Tensor& bitwise_xor_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_xor_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_xor_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Keeps the bits that one of both has.
@@ -653,13 +653,13 @@ inline Tensor& bitwise_xor_out(Tensor& out, const Tensor& self, const Tensor& ot
 /// `out_i = self_i ^ other`
 inline Tensor bitwise_xor(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_xor_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that one of it and a number has.
 /// `out_i = self_i ^ other`
 inline Tensor& bitwise_xor_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_xor_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_xor_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Keeps the bits that one of it and a number has.
@@ -671,20 +671,20 @@ inline Tensor& bitwise_xor_out(Tensor& out, const Tensor& self, const Scalar& ot
 /// `out_i = self ^ other_i`
 inline Tensor bitwise_xor(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_xor_Scalar_Tensor(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits up.
 /// `out_i = self_i * 2^(other_i)`
 inline Tensor bitwise_left_shift(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits up.
 /// `out_i = self_i * 2^(other_i)`
 inline Tensor& bitwise_left_shift_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Moves bits up.
@@ -696,13 +696,13 @@ inline Tensor& bitwise_left_shift_out(Tensor& out, const Tensor& self, const Ten
 /// `out_i = self_i * 2^(other)`
 inline Tensor bitwise_left_shift(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits up, all by one number.
 /// `out_i = self_i * 2^(other)`
 inline Tensor& bitwise_left_shift_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Moves bits up, all by one number.
@@ -714,20 +714,20 @@ inline Tensor& bitwise_left_shift_out(Tensor& out, const Tensor& self, const Sca
 /// `out_i = self * 2^(other_i)`
 inline Tensor bitwise_left_shift(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_left_shift_Scalar_Tensor(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits down, rounding down.
 /// `out_i = floor(self_i / 2^(other_i))`
 inline Tensor bitwise_right_shift(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits down, rounding down.
 /// `out_i = floor(self_i / 2^(other_i))`
 inline Tensor& bitwise_right_shift_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Moves bits down, rounding down.
@@ -739,13 +739,13 @@ inline Tensor& bitwise_right_shift_out(Tensor& out, const Tensor& self, const Te
 /// `out_i = floor(self_i / 2^(other))`
 inline Tensor bitwise_right_shift(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits down, rounding down, all by one number.
 /// `out_i = floor(self_i / 2^(other))`
 inline Tensor& bitwise_right_shift_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Moves bits down, rounding down, all by one number.
@@ -757,8 +757,8 @@ inline Tensor& bitwise_right_shift_out(Tensor& out, const Tensor& self, const Sc
 /// `out_i = floor(self / 2^(other_i))`
 inline Tensor bitwise_right_shift(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_right_shift_Scalar_Tensor(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 
 // comparison: Comparisons and logic: the results are bool.
@@ -766,13 +766,13 @@ inline Tensor bitwise_right_shift(const Scalar& self, const Tensor& other) {
 /// `out_i = self_i == other_i`
 inline Tensor eq(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_eq_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_eq_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are equal to those of another tensor.
 /// `out_i = self_i == other_i`
 inline Tensor& eq_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_eq_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_eq_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are equal to those of another tensor.
@@ -784,13 +784,13 @@ inline Tensor& eq_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i == other`
 inline Tensor eq(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_eq_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_eq_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are equal to a number.
 /// `out_i = self_i == other`
 inline Tensor& eq_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_eq_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_eq_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Tests which elements are equal to a number.
@@ -802,13 +802,13 @@ inline Tensor& eq_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i != other_i`
 inline Tensor ne(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ne_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ne_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are different from those of another tensor.
 /// `out_i = self_i != other_i`
 inline Tensor& ne_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_ne_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_ne_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are different from those of another tensor.
@@ -820,13 +820,13 @@ inline Tensor& ne_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i != other`
 inline Tensor ne(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ne_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ne_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are different from a number.
 /// `out_i = self_i != other`
 inline Tensor& ne_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_ne_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_ne_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Tests which elements are different from a number.
@@ -838,13 +838,13 @@ inline Tensor& ne_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i < other_i`
 inline Tensor lt(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lt_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lt_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than those of another tensor.
 /// `out_i = self_i < other_i`
 inline Tensor& lt_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_lt_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_lt_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are less than those of another tensor.
@@ -856,13 +856,13 @@ inline Tensor& lt_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i < other`
 inline Tensor lt(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lt_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lt_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than a number.
 /// `out_i = self_i < other`
 inline Tensor& lt_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_lt_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_lt_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Tests which elements are less than a number.
@@ -874,13 +874,13 @@ inline Tensor& lt_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i <= other_i`
 inline Tensor le(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_le_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_le_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than or equal to those of another tensor.
 /// `out_i = self_i <= other_i`
 inline Tensor& le_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_le_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_le_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are less than or equal to those of another tensor.
@@ -892,13 +892,13 @@ inline Tensor& le_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i <= other`
 inline Tensor le(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_le_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_le_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than or equal to a number.
 /// `out_i = self_i <= other`
 inline Tensor& le_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_le_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_le_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Tests which elements are less than or equal to a number.
@@ -910,13 +910,13 @@ inline Tensor& le_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i > other_i`
 inline Tensor gt(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gt_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gt_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than those of another tensor.
 /// `out_i = self_i > other_i`
 inline Tensor& gt_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_gt_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_gt_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are greater than those of another tensor.
@@ -928,13 +928,13 @@ inline Tensor& gt_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i > other`
 inline Tensor gt(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gt_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gt_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than a number.
 /// `out_i = self_i > other`
 inline Tensor& gt_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_gt_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_gt_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Tests which elements are greater than a number.
@@ -946,13 +946,13 @@ inline Tensor& gt_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i >= other_i`
 inline Tensor ge(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ge_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ge_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than or equal to those of another tensor.
 /// `out_i = self_i >= other_i`
 inline Tensor& ge_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_ge_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_ge_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are greater than or equal to those of another tensor.
@@ -964,13 +964,13 @@ inline Tensor& ge_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i >= other`
 inline Tensor ge(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ge_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ge_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than or equal to a number.
 /// `out_i = self_i >= other`
 inline Tensor& ge_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_ge_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_ge_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Tests which elements are greater than or equal to a number.
@@ -982,13 +982,13 @@ inline Tensor& ge_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i and other_i`
 inline Tensor logical_and(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_and(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_and(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are non-zero in both tensors.
 /// `out_i = self_i and other_i`
 inline Tensor& logical_and_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_logical_and_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_logical_and_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are non-zero in both tensors.
@@ -1000,13 +1000,13 @@ inline Tensor& logical_and_out(Tensor& out, const Tensor& self, const Tensor& ot
 /// `out_i = self_i or other_i`
 inline Tensor logical_or(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_or(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_or(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are non-zero in one of two tensors.
 /// `out_i = self_i or other_i`
 inline Tensor& logical_or_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_logical_or_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_logical_or_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are non-zero in one of two tensors.
@@ -1018,13 +1018,13 @@ inline Tensor& logical_or_out(Tensor& out, const Tensor& self, const Tensor& oth
 /// `out_i = not self_i`
 inline Tensor logical_not(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_not(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_not(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are zero.
 /// `out_i = not self_i`
 inline Tensor& logical_not_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_logical_not_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_logical_not_out(self.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are zero.
@@ -1036,34 +1036,34 @@ inline Tensor& logical_not_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i is NaN`
 inline Tensor isnan(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isnan(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isnan(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are infinite.
 /// `out_i = |self_i| is infinite`
 inline Tensor isinf(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isinf(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isinf(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are finite numbers.
 /// `out_i = |self_i| is a finite number`
 inline Tensor isfinite(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isfinite(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isfinite(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are plus infinity.
 /// `out_i = self_i is +infinity`
 inline Tensor isposinf(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isposinf(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isposinf(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are plus infinity.
 /// `out_i = self_i is +infinity`
 inline Tensor& isposinf_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_isposinf_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_isposinf_out(self.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are plus infinity.
@@ -1075,13 +1075,13 @@ inline Tensor& isposinf_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i is -infinity`
 inline Tensor isneginf(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isneginf(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isneginf(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are minus infinity.
 /// `out_i = self_i is -infinity`
 inline Tensor& isneginf_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_isneginf_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_isneginf_out(self.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are minus infinity.
@@ -1093,13 +1093,13 @@ inline Tensor& isneginf_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i is below zero, or -0`
 inline Tensor signbit(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_signbit(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_signbit(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements have the sign minus, zeros too.
 /// `out_i = self_i is below zero, or -0`
 inline Tensor& signbit_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_signbit_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_signbit_out(self.handle(), out.handle()));
   return out;
 }
 /// Tests which elements have the sign minus, zeros too.
@@ -1111,13 +1111,13 @@ inline Tensor& signbit_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i xor other_i, as truths`
 inline Tensor logical_xor(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_xor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_xor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are true in one tensor and not in the other.
 /// `out_i = self_i xor other_i, as truths`
 inline Tensor& logical_xor_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_logical_xor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_logical_xor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Tests which elements are true in one tensor and not in the other.
@@ -1129,17 +1129,17 @@ inline Tensor& logical_xor_out(Tensor& out, const Tensor& self, const Tensor& ot
 // copy: Copies, and conversion of dtype and device.
 /// Copies the tensor; the gradient passes through.
 /// `out_i = self_i`
-inline Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor clone(const Tensor& self, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clone(rlt::handle(self), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clone(self.handle(), rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
 }
 /// Copies the tensor to a dtype and device.
 /// `out_i = cast(self_i)`
-inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_blocking = false, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_blocking = false, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__to_copy(rlt::handle(self), rlt::options(options), rlt::flag(non_blocking), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor__to_copy(self.handle(), &options.raw(), non_blocking, rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1147,30 +1147,30 @@ inline Tensor _to_copy(const Tensor& self, TensorOptions options = {}, bool non_
 // creation: Tensors made from sizes and constants.
 /// Makes a tensor without setting its elements.
 /// `out_i = unspecified`
-inline Tensor empty(IntArrayRef size, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor empty(IntArrayRef size, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_empty_memory_format(rlt::data(size), rlt::length(size), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_empty_memory_format(size.data(), rlt::length(size.size()), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Makes a tensor without setting its elements.
 /// `out_i = unspecified`
 inline Tensor& empty_outf(IntArrayRef size, std::optional<MemoryFormat> memory_format, Tensor& out) {
-  rlt::check(rlt_tensor_empty_out(rlt::data(size), rlt::length(size), rlt::pointer(memory_format), rlt::handle(out)));
+  rlt::check(rlt_tensor_empty_out(size.data(), rlt::length(size.size()), rlt::optional_memory_format(memory_format), out.handle()));
   return out;
 }
 /// Makes a tensor without setting its elements.
 /// `out_i = unspecified`
-inline Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryFormat> memory_format = {}) {
   return empty_outf(size, memory_format, out);
 }
 /// Makes a tensor of the size, dtype and strides order of another, without setting its elements.
 /// `out_i = unspecified`
-inline Tensor empty_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor empty_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_empty_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_empty_like(self.handle(), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1178,8 +1178,8 @@ inline Tensor empty_like(const Tensor& self, TensorOptions options = {}, std::op
 /// `out_i = unspecified`
 inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_empty_strided(rlt::data(size), rlt::length(size), rlt::data(stride), rlt::length(stride), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_empty_strided(size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1187,15 +1187,15 @@ inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride, TensorOptions 
 /// `out_i = 0`
 inline Tensor zeros(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_zeros(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_zeros(size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Makes a tensor filled with zeros.
 /// `out_i = 0`
 inline Tensor& zeros_outf(IntArrayRef size, Tensor& out) {
-  rlt::check(rlt_tensor_zeros_out(rlt::data(size), rlt::length(size), rlt::handle(out)));
+  rlt::check(rlt_tensor_zeros_out(size.data(), rlt::length(size.size()), out.handle()));
   return out;
 }
 /// Makes a tensor filled with zeros.
@@ -1205,10 +1205,10 @@ inline Tensor& zeros_out(Tensor& out, IntArrayRef size) {
 }
 /// Makes a tensor of zeros shaped like another.
 /// `out_i = 0`
-inline Tensor zeros_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor zeros_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_zeros_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_zeros_like(self.handle(), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1216,15 +1216,15 @@ inline Tensor zeros_like(const Tensor& self, TensorOptions options = {}, std::op
 /// `out_i = 1`
 inline Tensor ones(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ones(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_ones(size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Makes a tensor filled with ones.
 /// `out_i = 1`
 inline Tensor& ones_outf(IntArrayRef size, Tensor& out) {
-  rlt::check(rlt_tensor_ones_out(rlt::data(size), rlt::length(size), rlt::handle(out)));
+  rlt::check(rlt_tensor_ones_out(size.data(), rlt::length(size.size()), out.handle()));
   return out;
 }
 /// Makes a tensor filled with ones.
@@ -1234,10 +1234,10 @@ inline Tensor& ones_out(Tensor& out, IntArrayRef size) {
 }
 /// Makes a tensor of ones shaped like another.
 /// `out_i = 1`
-inline Tensor ones_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor ones_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ones_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_ones_like(self.handle(), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1245,15 +1245,15 @@ inline Tensor ones_like(const Tensor& self, TensorOptions options = {}, std::opt
 /// `out_i = fill_value`
 inline Tensor full(IntArrayRef size, const Scalar& fill_value, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_full(rlt::data(size), rlt::length(size), rlt::scalar(fill_value), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_full(size.data(), rlt::length(size.size()), &fill_value.raw(), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Makes a tensor filled with one value; without a dtype the value decides it.
 /// `out_i = fill_value`
 inline Tensor& full_outf(IntArrayRef size, const Scalar& fill_value, Tensor& out) {
-  rlt::check(rlt_tensor_full_out(rlt::data(size), rlt::length(size), rlt::scalar(fill_value), rlt::handle(out)));
+  rlt::check(rlt_tensor_full_out(size.data(), rlt::length(size.size()), &fill_value.raw(), out.handle()));
   return out;
 }
 /// Makes a tensor filled with one value; without a dtype the value decides it.
@@ -1263,10 +1263,10 @@ inline Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& fill_value)
 }
 /// Makes a tensor shaped like another, filled with one value.
 /// `out_i = fill_value`
-inline Tensor full_like(const Tensor& self, const Scalar& fill_value, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor full_like(const Tensor& self, const Scalar& fill_value, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_full_like(rlt::handle(self), rlt::scalar(fill_value), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_full_like(self.handle(), &fill_value.raw(), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1274,15 +1274,15 @@ inline Tensor full_like(const Tensor& self, const Scalar& fill_value, TensorOpti
 /// `out_i = i`
 inline Tensor arange(const Scalar& end, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_arange(rlt::scalar(end), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_arange(&end.raw(), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Counts from 0 up to, and not including, `end`.
 /// `out_i = i`
 inline Tensor& arange_outf(const Scalar& end, Tensor& out) {
-  rlt::check(rlt_tensor_arange_out(rlt::scalar(end), rlt::handle(out)));
+  rlt::check(rlt_tensor_arange_out(&end.raw(), out.handle()));
   return out;
 }
 /// Counts from 0 up to, and not including, `end`.
@@ -1294,8 +1294,8 @@ inline Tensor& arange_out(Tensor& out, const Scalar& end) {
 /// `out_i = start + i`
 inline Tensor arange(const Scalar& start, const Scalar& end, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_arange_start(rlt::scalar(start), rlt::scalar(end), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_arange_start(&start.raw(), &end.raw(), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -1303,15 +1303,15 @@ inline Tensor arange(const Scalar& start, const Scalar& end, TensorOptions optio
 /// `out_i = start + i * step`
 inline Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_arange_start_step(rlt::scalar(start), rlt::scalar(end), rlt::scalar(step), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_arange_start_step(&start.raw(), &end.raw(), &step.raw(), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Counts from `start` to, and not including, `end` in steps of `step`.
 /// `out_i = start + i * step`
 inline Tensor& arange_outf(const Scalar& start, const Scalar& end, const Scalar& step, Tensor& out) {
-  rlt::check(rlt_tensor_arange_start_out(rlt::scalar(start), rlt::scalar(end), rlt::scalar(step), rlt::handle(out)));
+  rlt::check(rlt_tensor_arange_start_out(&start.raw(), &end.raw(), &step.raw(), out.handle()));
   return out;
 }
 /// Counts from `start` to, and not including, `end` in steps of `step`.
@@ -1323,39 +1323,39 @@ inline Tensor& arange_out(Tensor& out, const Scalar& start, const Scalar& end, c
 /// `out_i = value`
 inline Tensor fill(const Tensor& self, const Scalar& value) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fill_Scalar(rlt::handle(self), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fill_Scalar(self.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Sets every element to one value.
 /// `out_i = value`
 inline Tensor& fill_(Tensor& self, const Scalar& value) {
-  rlt::check(rlt_tensor_fill_Scalar_(rlt::handle(self), rlt::scalar(value)));
+  rlt::check(rlt_tensor_fill_Scalar_(self.handle(), &value.raw()));
   return self;
 }
 /// Sets every element to zero.
 /// `out_i = 0`
 inline Tensor zero(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_zero(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_zero(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Sets every element to zero.
 /// `out_i = 0`
 inline Tensor& zero_(Tensor& self) {
-  rlt::check(rlt_tensor_zero_(rlt::handle(self)));
+  rlt::check(rlt_tensor_zero_(self.handle()));
   return self;
 }
 /// Sets every element to the value of a tensor without dimensions.
 /// `out_i = value`
 inline Tensor fill(const Tensor& self, const Tensor& value) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fill_Tensor(rlt::handle(self), rlt::handle(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fill_Tensor(self.handle(), value.handle(), &out0));
+  return Tensor(out0);
 }
 /// Sets every element to the value of a tensor without dimensions.
 /// `out_i = value`
 inline Tensor& fill_(Tensor& self, const Tensor& value) {
-  rlt::check(rlt_tensor_fill_Tensor_(rlt::handle(self), rlt::handle(value)));
+  rlt::check(rlt_tensor_fill_Tensor_(self.handle(), value.handle()));
   return self;
 }
 
@@ -1364,19 +1364,19 @@ inline Tensor& fill_(Tensor& self, const Tensor& value) {
 /// `out_i = 2^(self_i)`
 inline Tensor exp2(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_exp2(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_exp2(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises 2 to each element.
 /// `out_i = 2^(self_i)`
 inline Tensor& exp2_(Tensor& self) {
-  rlt::check(rlt_tensor_exp2_(rlt::handle(self)));
+  rlt::check(rlt_tensor_exp2_(self.handle()));
   return self;
 }
 /// Raises 2 to each element.
 /// `out_i = 2^(self_i)`
 inline Tensor& exp2_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_exp2_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_exp2_out(self.handle(), out.handle()));
   return out;
 }
 /// Raises 2 to each element.
@@ -1388,19 +1388,19 @@ inline Tensor& exp2_out(Tensor& out, const Tensor& self) {
 /// `out_i = e^(self_i) - 1`
 inline Tensor expm1(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expm1(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_expm1(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises e to each element and subtracts 1, exactly for small elements too.
 /// `out_i = e^(self_i) - 1`
 inline Tensor& expm1_(Tensor& self) {
-  rlt::check(rlt_tensor_expm1_(rlt::handle(self)));
+  rlt::check(rlt_tensor_expm1_(self.handle()));
   return self;
 }
 /// Raises e to each element and subtracts 1, exactly for small elements too.
 /// `out_i = e^(self_i) - 1`
 inline Tensor& expm1_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_expm1_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_expm1_out(self.handle(), out.handle()));
   return out;
 }
 /// Raises e to each element and subtracts 1, exactly for small elements too.
@@ -1412,19 +1412,19 @@ inline Tensor& expm1_out(Tensor& out, const Tensor& self) {
 /// `out_i = log_2(self_i)`
 inline Tensor log2(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log2(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log2(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm to base 2 of each element.
 /// `out_i = log_2(self_i)`
 inline Tensor& log2_(Tensor& self) {
-  rlt::check(rlt_tensor_log2_(rlt::handle(self)));
+  rlt::check(rlt_tensor_log2_(self.handle()));
   return self;
 }
 /// Takes the logarithm to base 2 of each element.
 /// `out_i = log_2(self_i)`
 inline Tensor& log2_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_log2_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_log2_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the logarithm to base 2 of each element.
@@ -1436,19 +1436,19 @@ inline Tensor& log2_out(Tensor& out, const Tensor& self) {
 /// `out_i = log_10(self_i)`
 inline Tensor log10(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log10(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log10(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm to base 10 of each element.
 /// `out_i = log_10(self_i)`
 inline Tensor& log10_(Tensor& self) {
-  rlt::check(rlt_tensor_log10_(rlt::handle(self)));
+  rlt::check(rlt_tensor_log10_(self.handle()));
   return self;
 }
 /// Takes the logarithm to base 10 of each element.
 /// `out_i = log_10(self_i)`
 inline Tensor& log10_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_log10_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_log10_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the logarithm to base 10 of each element.
@@ -1460,19 +1460,19 @@ inline Tensor& log10_out(Tensor& out, const Tensor& self) {
 /// `out_i = ln(1 + self_i)`
 inline Tensor log1p(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log1p(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log1p(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
 /// `out_i = ln(1 + self_i)`
 inline Tensor& log1p_(Tensor& self) {
-  rlt::check(rlt_tensor_log1p_(rlt::handle(self)));
+  rlt::check(rlt_tensor_log1p_(self.handle()));
   return self;
 }
 /// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
 /// `out_i = ln(1 + self_i)`
 inline Tensor& log1p_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_log1p_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_log1p_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
@@ -1484,19 +1484,19 @@ inline Tensor& log1p_out(Tensor& out, const Tensor& self) {
 /// `out_i = 1 / sqrt(self_i)`
 inline Tensor rsqrt(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rsqrt(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_rsqrt(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse of the square root of each element.
 /// `out_i = 1 / sqrt(self_i)`
 inline Tensor& rsqrt_(Tensor& self) {
-  rlt::check(rlt_tensor_rsqrt_(rlt::handle(self)));
+  rlt::check(rlt_tensor_rsqrt_(self.handle()));
   return self;
 }
 /// Takes the inverse of the square root of each element.
 /// `out_i = 1 / sqrt(self_i)`
 inline Tensor& rsqrt_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_rsqrt_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_rsqrt_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the inverse of the square root of each element.
@@ -1508,19 +1508,19 @@ inline Tensor& rsqrt_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i^2`
 inline Tensor square(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_square(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_square(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by itself; bools give integers.
 /// `out_i = self_i^2`
 inline Tensor& square_(Tensor& self) {
-  rlt::check(rlt_tensor_square_(rlt::handle(self)));
+  rlt::check(rlt_tensor_square_(self.handle()));
   return self;
 }
 /// Multiplies each element by itself; bools give integers.
 /// `out_i = self_i^2`
 inline Tensor& square_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_square_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_square_out(self.handle(), out.handle()));
   return out;
 }
 /// Multiplies each element by itself; bools give integers.
@@ -1532,19 +1532,19 @@ inline Tensor& square_out(Tensor& out, const Tensor& self) {
 /// `out_i = sin(self_i)`
 inline Tensor sin(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sin(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sin(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the sine of each element, in radians.
 /// `out_i = sin(self_i)`
 inline Tensor& sin_(Tensor& self) {
-  rlt::check(rlt_tensor_sin_(rlt::handle(self)));
+  rlt::check(rlt_tensor_sin_(self.handle()));
   return self;
 }
 /// Takes the sine of each element, in radians.
 /// `out_i = sin(self_i)`
 inline Tensor& sin_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sin_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sin_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the sine of each element, in radians.
@@ -1556,19 +1556,19 @@ inline Tensor& sin_out(Tensor& out, const Tensor& self) {
 /// `out_i = cos(self_i)`
 inline Tensor cos(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cos(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cos(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the cosine of each element, in radians.
 /// `out_i = cos(self_i)`
 inline Tensor& cos_(Tensor& self) {
-  rlt::check(rlt_tensor_cos_(rlt::handle(self)));
+  rlt::check(rlt_tensor_cos_(self.handle()));
   return self;
 }
 /// Takes the cosine of each element, in radians.
 /// `out_i = cos(self_i)`
 inline Tensor& cos_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_cos_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_cos_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the cosine of each element, in radians.
@@ -1580,19 +1580,19 @@ inline Tensor& cos_out(Tensor& out, const Tensor& self) {
 /// `out_i = tan(self_i)`
 inline Tensor tan(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tan(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_tan(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the tangent of each element, in radians.
 /// `out_i = tan(self_i)`
 inline Tensor& tan_(Tensor& self) {
-  rlt::check(rlt_tensor_tan_(rlt::handle(self)));
+  rlt::check(rlt_tensor_tan_(self.handle()));
   return self;
 }
 /// Takes the tangent of each element, in radians.
 /// `out_i = tan(self_i)`
 inline Tensor& tan_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_tan_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_tan_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the tangent of each element, in radians.
@@ -1604,19 +1604,19 @@ inline Tensor& tan_out(Tensor& out, const Tensor& self) {
 /// `out_i = arcsin(self_i)`
 inline Tensor asin(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_asin(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_asin(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the arcsine of each element.
 /// `out_i = arcsin(self_i)`
 inline Tensor& asin_(Tensor& self) {
-  rlt::check(rlt_tensor_asin_(rlt::handle(self)));
+  rlt::check(rlt_tensor_asin_(self.handle()));
   return self;
 }
 /// Takes the arcsine of each element.
 /// `out_i = arcsin(self_i)`
 inline Tensor& asin_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_asin_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_asin_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the arcsine of each element.
@@ -1628,19 +1628,19 @@ inline Tensor& asin_out(Tensor& out, const Tensor& self) {
 /// `out_i = arccos(self_i)`
 inline Tensor acos(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_acos(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_acos(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the arccosine of each element.
 /// `out_i = arccos(self_i)`
 inline Tensor& acos_(Tensor& self) {
-  rlt::check(rlt_tensor_acos_(rlt::handle(self)));
+  rlt::check(rlt_tensor_acos_(self.handle()));
   return self;
 }
 /// Takes the arccosine of each element.
 /// `out_i = arccos(self_i)`
 inline Tensor& acos_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_acos_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_acos_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the arccosine of each element.
@@ -1652,19 +1652,19 @@ inline Tensor& acos_out(Tensor& out, const Tensor& self) {
 /// `out_i = arctan(self_i)`
 inline Tensor atan(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atan(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_atan(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the arctangent of each element.
 /// `out_i = arctan(self_i)`
 inline Tensor& atan_(Tensor& self) {
-  rlt::check(rlt_tensor_atan_(rlt::handle(self)));
+  rlt::check(rlt_tensor_atan_(self.handle()));
   return self;
 }
 /// Takes the arctangent of each element.
 /// `out_i = arctan(self_i)`
 inline Tensor& atan_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_atan_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_atan_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the arctangent of each element.
@@ -1676,19 +1676,19 @@ inline Tensor& atan_out(Tensor& out, const Tensor& self) {
 /// `out_i = sinh(self_i)`
 inline Tensor sinh(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sinh(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sinh(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the hyperbolic sine of each element.
 /// `out_i = sinh(self_i)`
 inline Tensor& sinh_(Tensor& self) {
-  rlt::check(rlt_tensor_sinh_(rlt::handle(self)));
+  rlt::check(rlt_tensor_sinh_(self.handle()));
   return self;
 }
 /// Takes the hyperbolic sine of each element.
 /// `out_i = sinh(self_i)`
 inline Tensor& sinh_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sinh_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sinh_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the hyperbolic sine of each element.
@@ -1700,19 +1700,19 @@ inline Tensor& sinh_out(Tensor& out, const Tensor& self) {
 /// `out_i = cosh(self_i)`
 inline Tensor cosh(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cosh(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cosh(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the hyperbolic cosine of each element.
 /// `out_i = cosh(self_i)`
 inline Tensor& cosh_(Tensor& self) {
-  rlt::check(rlt_tensor_cosh_(rlt::handle(self)));
+  rlt::check(rlt_tensor_cosh_(self.handle()));
   return self;
 }
 /// Takes the hyperbolic cosine of each element.
 /// `out_i = cosh(self_i)`
 inline Tensor& cosh_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_cosh_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_cosh_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the hyperbolic cosine of each element.
@@ -1724,19 +1724,19 @@ inline Tensor& cosh_out(Tensor& out, const Tensor& self) {
 /// `out_i = tanh(self_i)`
 inline Tensor tanh(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tanh(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_tanh(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the hyperbolic tangent of each element.
 /// `out_i = tanh(self_i)`
 inline Tensor& tanh_(Tensor& self) {
-  rlt::check(rlt_tensor_tanh_(rlt::handle(self)));
+  rlt::check(rlt_tensor_tanh_(self.handle()));
   return self;
 }
 /// Takes the hyperbolic tangent of each element.
 /// `out_i = tanh(self_i)`
 inline Tensor& tanh_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_tanh_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_tanh_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the hyperbolic tangent of each element.
@@ -1748,19 +1748,19 @@ inline Tensor& tanh_out(Tensor& out, const Tensor& self) {
 /// `out_i = arsinh(self_i)`
 inline Tensor asinh(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_asinh(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_asinh(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse hyperbolic sine of each element.
 /// `out_i = arsinh(self_i)`
 inline Tensor& asinh_(Tensor& self) {
-  rlt::check(rlt_tensor_asinh_(rlt::handle(self)));
+  rlt::check(rlt_tensor_asinh_(self.handle()));
   return self;
 }
 /// Takes the inverse hyperbolic sine of each element.
 /// `out_i = arsinh(self_i)`
 inline Tensor& asinh_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_asinh_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_asinh_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the inverse hyperbolic sine of each element.
@@ -1772,19 +1772,19 @@ inline Tensor& asinh_out(Tensor& out, const Tensor& self) {
 /// `out_i = arcosh(self_i)`
 inline Tensor acosh(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_acosh(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_acosh(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse hyperbolic cosine of each element.
 /// `out_i = arcosh(self_i)`
 inline Tensor& acosh_(Tensor& self) {
-  rlt::check(rlt_tensor_acosh_(rlt::handle(self)));
+  rlt::check(rlt_tensor_acosh_(self.handle()));
   return self;
 }
 /// Takes the inverse hyperbolic cosine of each element.
 /// `out_i = arcosh(self_i)`
 inline Tensor& acosh_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_acosh_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_acosh_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the inverse hyperbolic cosine of each element.
@@ -1796,19 +1796,19 @@ inline Tensor& acosh_out(Tensor& out, const Tensor& self) {
 /// `out_i = artanh(self_i)`
 inline Tensor atanh(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atanh(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_atanh(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse hyperbolic tangent of each element.
 /// `out_i = artanh(self_i)`
 inline Tensor& atanh_(Tensor& self) {
-  rlt::check(rlt_tensor_atanh_(rlt::handle(self)));
+  rlt::check(rlt_tensor_atanh_(self.handle()));
   return self;
 }
 /// Takes the inverse hyperbolic tangent of each element.
 /// `out_i = artanh(self_i)`
 inline Tensor& atanh_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_atanh_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_atanh_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the inverse hyperbolic tangent of each element.
@@ -1820,19 +1820,19 @@ inline Tensor& atanh_out(Tensor& out, const Tensor& self) {
 /// `out_i = 1 / (1 + e^(-self_i))`
 inline Tensor sigmoid(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sigmoid(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sigmoid(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logistic function of each element.
 /// `out_i = 1 / (1 + e^(-self_i))`
 inline Tensor& sigmoid_(Tensor& self) {
-  rlt::check(rlt_tensor_sigmoid_(rlt::handle(self)));
+  rlt::check(rlt_tensor_sigmoid_(self.handle()));
   return self;
 }
 /// Takes the logistic function of each element.
 /// `out_i = 1 / (1 + e^(-self_i))`
 inline Tensor& sigmoid_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sigmoid_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sigmoid_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the logistic function of each element.
@@ -1844,19 +1844,19 @@ inline Tensor& sigmoid_out(Tensor& out, const Tensor& self) {
 /// `out_i = erf(self_i)`
 inline Tensor erf(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erf(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_erf(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the error function of each element.
 /// `out_i = erf(self_i)`
 inline Tensor& erf_(Tensor& self) {
-  rlt::check(rlt_tensor_erf_(rlt::handle(self)));
+  rlt::check(rlt_tensor_erf_(self.handle()));
   return self;
 }
 /// Takes the error function of each element.
 /// `out_i = erf(self_i)`
 inline Tensor& erf_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_erf_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_erf_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the error function of each element.
@@ -1868,19 +1868,19 @@ inline Tensor& erf_out(Tensor& out, const Tensor& self) {
 /// `out_i = 1 - erf(self_i)`
 inline Tensor erfc(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erfc(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_erfc(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the complement of the error function of each element, small results exactly too.
 /// `out_i = 1 - erf(self_i)`
 inline Tensor& erfc_(Tensor& self) {
-  rlt::check(rlt_tensor_erfc_(rlt::handle(self)));
+  rlt::check(rlt_tensor_erfc_(self.handle()));
   return self;
 }
 /// Takes the complement of the error function of each element, small results exactly too.
 /// `out_i = 1 - erf(self_i)`
 inline Tensor& erfc_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_erfc_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_erfc_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the complement of the error function of each element, small results exactly too.
@@ -1892,13 +1892,13 @@ inline Tensor& erfc_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i^(exponent_i)`
 inline Tensor pow(const Tensor& self, const Tensor& exponent) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Tensor_Tensor(rlt::handle(self), rlt::handle(exponent), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_pow_Tensor_Tensor(self.handle(), exponent.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to a power.
 /// `out_i = self_i^(exponent_i)`
 inline Tensor& pow_outf(const Tensor& self, const Tensor& exponent, Tensor& out) {
-  rlt::check(rlt_tensor_pow_Tensor_Tensor_out(rlt::handle(self), rlt::handle(exponent), rlt::handle(out)));
+  rlt::check(rlt_tensor_pow_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle()));
   return out;
 }
 /// Raises each element to a power.
@@ -1910,13 +1910,13 @@ inline Tensor& pow_out(Tensor& out, const Tensor& self, const Tensor& exponent) 
 /// `out_i = self_i^exponent`
 inline Tensor pow(const Tensor& self, const Scalar& exponent) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Tensor_Scalar(rlt::handle(self), rlt::scalar(exponent), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_pow_Tensor_Scalar(self.handle(), &exponent.raw(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to one power.
 /// `out_i = self_i^exponent`
 inline Tensor& pow_outf(const Tensor& self, const Scalar& exponent, Tensor& out) {
-  rlt::check(rlt_tensor_pow_Tensor_Scalar_out(rlt::handle(self), rlt::scalar(exponent), rlt::handle(out)));
+  rlt::check(rlt_tensor_pow_Tensor_Scalar_out(self.handle(), &exponent.raw(), out.handle()));
   return out;
 }
 /// Raises each element to one power.
@@ -1928,13 +1928,13 @@ inline Tensor& pow_out(Tensor& out, const Tensor& self, const Scalar& exponent) 
 /// `out_i = self^(exponent_i)`
 inline Tensor pow(const Scalar& self, const Tensor& exponent) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Scalar(rlt::scalar(self), rlt::handle(exponent), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_pow_Scalar(&self.raw(), exponent.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises one number to powers.
 /// `out_i = self^(exponent_i)`
 inline Tensor& pow_outf(const Scalar& self, const Tensor& exponent, Tensor& out) {
-  rlt::check(rlt_tensor_pow_Scalar_out(rlt::scalar(self), rlt::handle(exponent), rlt::handle(out)));
+  rlt::check(rlt_tensor_pow_Scalar_out(&self.raw(), exponent.handle(), out.handle()));
   return out;
 }
 /// Raises one number to powers.
@@ -1946,13 +1946,13 @@ inline Tensor& pow_out(Tensor& out, const Scalar& self, const Tensor& exponent) 
 /// `out_i = grad_output_i * conj(1 - output_i^2)`
 inline Tensor tanh_backward(const Tensor& grad_output, const Tensor& output) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tanh_backward(rlt::handle(grad_output), rlt::handle(output), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_tanh_backward(grad_output.handle(), output.handle(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through the hyperbolic tangent.
 /// `out_i = grad_output_i * conj(1 - output_i^2)`
 inline Tensor& tanh_backward_outf(const Tensor& grad_output, const Tensor& output, Tensor& grad_input) {
-  rlt::check(rlt_tensor_tanh_backward_grad_input(rlt::handle(grad_output), rlt::handle(output), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_tanh_backward_grad_input(grad_output.handle(), output.handle(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through the hyperbolic tangent.
@@ -1964,13 +1964,13 @@ inline Tensor& tanh_backward_out(Tensor& grad_input, const Tensor& grad_output, 
 /// `out_i = grad_output_i * conj((1 - output_i) * output_i)`
 inline Tensor sigmoid_backward(const Tensor& grad_output, const Tensor& output) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sigmoid_backward(rlt::handle(grad_output), rlt::handle(output), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sigmoid_backward(grad_output.handle(), output.handle(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through the logistic function.
 /// `out_i = grad_output_i * conj((1 - output_i) * output_i)`
 inline Tensor& sigmoid_backward_outf(const Tensor& grad_output, const Tensor& output, Tensor& grad_input) {
-  rlt::check(rlt_tensor_sigmoid_backward_grad_input(rlt::handle(grad_output), rlt::handle(output), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_sigmoid_backward_grad_input(grad_output.handle(), output.handle(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on through the logistic function.
@@ -1982,19 +1982,19 @@ inline Tensor& sigmoid_backward_out(Tensor& grad_input, const Tensor& grad_outpu
 /// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
 inline Tensor sinc(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sinc(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sinc(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the sine of pi times each element, over that.
 /// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
 inline Tensor& sinc_(Tensor& self) {
-  rlt::check(rlt_tensor_sinc_(rlt::handle(self)));
+  rlt::check(rlt_tensor_sinc_(self.handle()));
   return self;
 }
 /// Takes the sine of pi times each element, over that.
 /// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
 inline Tensor& sinc_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sinc_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sinc_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the sine of pi times each element, over that.
@@ -2006,19 +2006,19 @@ inline Tensor& sinc_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i * pi / 180`
 inline Tensor deg2rad(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_deg2rad(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_deg2rad(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Turns degrees into radians.
 /// `out_i = self_i * pi / 180`
 inline Tensor& deg2rad_(Tensor& self) {
-  rlt::check(rlt_tensor_deg2rad_(rlt::handle(self)));
+  rlt::check(rlt_tensor_deg2rad_(self.handle()));
   return self;
 }
 /// Turns degrees into radians.
 /// `out_i = self_i * pi / 180`
 inline Tensor& deg2rad_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_deg2rad_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_deg2rad_out(self.handle(), out.handle()));
   return out;
 }
 /// Turns degrees into radians.
@@ -2030,19 +2030,19 @@ inline Tensor& deg2rad_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i * 180 / pi`
 inline Tensor rad2deg(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rad2deg(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_rad2deg(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Turns radians into degrees.
 /// `out_i = self_i * 180 / pi`
 inline Tensor& rad2deg_(Tensor& self) {
-  rlt::check(rlt_tensor_rad2deg_(rlt::handle(self)));
+  rlt::check(rlt_tensor_rad2deg_(self.handle()));
   return self;
 }
 /// Turns radians into degrees.
 /// `out_i = self_i * 180 / pi`
 inline Tensor& rad2deg_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_rad2deg_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_rad2deg_out(self.handle(), out.handle()));
   return out;
 }
 /// Turns radians into degrees.
@@ -2054,13 +2054,13 @@ inline Tensor& rad2deg_out(Tensor& out, const Tensor& self) {
 /// `out_i = the angle from the first axis to (other_i, self_i)`
 inline Tensor atan2(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atan2(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_atan2(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the angle of the points (other, self).
 /// `out_i = the angle from the first axis to (other_i, self_i)`
 inline Tensor& atan2_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_atan2_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_atan2_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the angle of the points (other, self).
@@ -2072,13 +2072,13 @@ inline Tensor& atan2_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = sqrt(self_i^2 + other_i^2)`
 inline Tensor hypot(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hypot(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hypot(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the distance of the points (self, other) from 0, without overflow on the way.
 /// `out_i = sqrt(self_i^2 + other_i^2)`
 inline Tensor& hypot_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_hypot_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_hypot_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the distance of the points (self, other) from 0, without overflow on the way.
@@ -2090,13 +2090,13 @@ inline Tensor& hypot_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = ln(e^(self_i) + e^(other_i))`
 inline Tensor logaddexp(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logaddexp(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logaddexp(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm of the sum of exponentials, without overflow on the way.
 /// `out_i = ln(e^(self_i) + e^(other_i))`
 inline Tensor& logaddexp_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_logaddexp_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_logaddexp_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the logarithm of the sum of exponentials, without overflow on the way.
@@ -2108,13 +2108,13 @@ inline Tensor& logaddexp_out(Tensor& out, const Tensor& self, const Tensor& othe
 /// `out_i = log_2(2^(self_i) + 2^(other_i))`
 inline Tensor logaddexp2(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logaddexp2(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logaddexp2(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
 /// `out_i = log_2(2^(self_i) + 2^(other_i))`
 inline Tensor& logaddexp2_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_logaddexp2_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_logaddexp2_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
@@ -2126,19 +2126,19 @@ inline Tensor& logaddexp2_out(Tensor& out, const Tensor& self, const Tensor& oth
 /// `out_i = self_i * ln(other_i), 0 where self_i = 0`
 inline Tensor xlogy(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_xlogy_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by the logarithm of another; 0 where the first is.
 /// `out_i = self_i * ln(other_i), 0 where self_i = 0`
 inline Tensor& xlogy_(Tensor& self, const Tensor& other) {
-  rlt::check(rlt_tensor_xlogy_Tensor_(rlt::handle(self), rlt::handle(other)));
+  rlt::check(rlt_tensor_xlogy_Tensor_(self.handle(), other.handle()));
   return self;
 }
 /// Multiplies each element by the logarithm of another; 0 where the first is.
 /// `out_i = self_i * ln(other_i), 0 where self_i = 0`
 inline Tensor& xlogy_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_xlogy_OutTensor(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_xlogy_OutTensor(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Multiplies each element by the logarithm of another; 0 where the first is.
@@ -2150,13 +2150,13 @@ inline Tensor& xlogy_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self * ln(other_i), 0 for self = 0`
 inline Tensor xlogy(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Scalar_Self(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_xlogy_Scalar_Self(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies a number by the logarithm of each element.
 /// `out_i = self * ln(other_i), 0 for self = 0`
 inline Tensor& xlogy_outf(const Scalar& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_xlogy_OutScalar_Self(rlt::scalar(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_xlogy_OutScalar_Self(&self.raw(), other.handle(), out.handle()));
   return out;
 }
 /// Multiplies a number by the logarithm of each element.
@@ -2168,19 +2168,19 @@ inline Tensor& xlogy_out(Tensor& out, const Scalar& self, const Tensor& other) {
 /// `out_i = self_i * ln(other), 0 where self_i = 0`
 inline Tensor xlogy(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Scalar_Other(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_xlogy_Scalar_Other(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by the logarithm of a number; 0 where the first is.
 /// `out_i = self_i * ln(other), 0 where self_i = 0`
 inline Tensor& xlogy_(Tensor& self, const Scalar& other) {
-  rlt::check(rlt_tensor_xlogy_Scalar_Other_(rlt::handle(self), rlt::scalar(other)));
+  rlt::check(rlt_tensor_xlogy_Scalar_Other_(self.handle(), &other.raw()));
   return self;
 }
 /// Multiplies each element by the logarithm of a number; 0 where the first is.
 /// `out_i = self_i * ln(other), 0 where self_i = 0`
 inline Tensor& xlogy_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_xlogy_OutScalar_Other(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_xlogy_OutScalar_Other(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Multiplies each element by the logarithm of a number; 0 where the first is.
@@ -2194,13 +2194,13 @@ inline Tensor& xlogy_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out[..., i, ...] = self[..., index_i, ...]`
 inline Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_select(rlt::handle(self), dim, rlt::handle(index), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_index_select(self.handle(), dim, index.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the slices of a dimension that an index lists.
 /// `out[..., i, ...] = self[..., index_i, ...]`
 inline Tensor& index_select_outf(const Tensor& self, int64_t dim, const Tensor& index, Tensor& out) {
-  rlt::check(rlt_tensor_index_select_out(rlt::handle(self), dim, rlt::handle(index), rlt::handle(out)));
+  rlt::check(rlt_tensor_index_select_out(self.handle(), dim, index.handle(), out.handle()));
   return out;
 }
 /// Takes the slices of a dimension that an index lists.
@@ -2212,20 +2212,20 @@ inline Tensor& index_select_out(Tensor& out, const Tensor& self, int64_t dim, co
 /// `out[..., index_i, ...] += grad[..., i, ...]`
 inline Tensor index_select_backward(const Tensor& grad, IntArrayRef self_sizes, int64_t dim, const Tensor& index) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_select_backward(rlt::handle(grad), rlt::data(self_sizes), rlt::length(self_sizes), dim, rlt::handle(index), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_index_select_backward(grad.handle(), self_sizes.data(), rlt::length(self_sizes.size()), dim, index.handle(), &out0));
+  return Tensor(out0);
 }
 /// Adds slices of a source at the places that an index lists; repeated places add up.
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 inline Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_add(rlt::handle(self), dim, rlt::handle(index), rlt::handle(source), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_index_add(self.handle(), dim, index.handle(), source.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds slices of a source at the places that an index lists; repeated places add up.
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 inline Tensor& index_add_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha, Tensor& out) {
-  rlt::check(rlt_tensor_index_add_out(rlt::handle(self), dim, rlt::handle(index), rlt::handle(source), rlt::scalar(alpha), rlt::handle(out)));
+  rlt::check(rlt_tensor_index_add_out(self.handle(), dim, index.handle(), source.handle(), &alpha.raw(), out.handle()));
   return out;
 }
 /// Adds slices of a source at the places that an index lists; repeated places add up.
@@ -2237,13 +2237,13 @@ inline Tensor& index_add_out(Tensor& out, const Tensor& self, int64_t dim, const
 /// `out[i][j] = self[index[i][j]][j] for dim = 0`
 inline Tensor gather(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gather(rlt::handle(self), dim, rlt::handle(index), rlt::flag(sparse_grad), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gather(self.handle(), dim, index.handle(), sparse_grad, &out0));
+  return Tensor(out0);
 }
 /// Takes for each place the element that the index names along a dimension.
 /// `out[i][j] = self[index[i][j]][j] for dim = 0`
 inline Tensor& gather_outf(const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad, Tensor& out) {
-  rlt::check(rlt_tensor_gather_out(rlt::handle(self), dim, rlt::handle(index), rlt::flag(sparse_grad), rlt::handle(out)));
+  rlt::check(rlt_tensor_gather_out(self.handle(), dim, index.handle(), sparse_grad, out.handle()));
   return out;
 }
 /// Takes for each place the element that the index names along a dimension.
@@ -2255,13 +2255,13 @@ inline Tensor& gather_out(Tensor& out, const Tensor& self, int64_t dim, const Te
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_src(rlt::handle(self), dim, rlt::handle(index), rlt::handle(src), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_scatter_src(self.handle(), dim, index.handle(), src.handle(), &out0));
+  return Tensor(out0);
 }
 /// Writes elements of a source to the places that an index names.
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
-  rlt::check(rlt_tensor_scatter_src_out(rlt::handle(self), dim, rlt::handle(index), rlt::handle(src), rlt::handle(out)));
+  rlt::check(rlt_tensor_scatter_src_out(self.handle(), dim, index.handle(), src.handle(), out.handle()));
   return out;
 }
 /// Writes elements of a source to the places that an index names.
@@ -2273,13 +2273,13 @@ inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const T
 /// `out[index[i][j]][j] = value for dim = 0`
 inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_value(rlt::handle(self), dim, rlt::handle(index), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_scatter_value(self.handle(), dim, index.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Writes one value to the places that an index names.
 /// `out[index[i][j]][j] = value for dim = 0`
 inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Tensor& out) {
-  rlt::check(rlt_tensor_scatter_value_out(rlt::handle(self), dim, rlt::handle(index), rlt::scalar(value), rlt::handle(out)));
+  rlt::check(rlt_tensor_scatter_value_out(self.handle(), dim, index.handle(), &value.raw(), out.handle()));
   return out;
 }
 /// Writes one value to the places that an index names.
@@ -2291,13 +2291,13 @@ inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const T
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 inline Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_add(rlt::handle(self), dim, rlt::handle(index), rlt::handle(src), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_scatter_add(self.handle(), dim, index.handle(), src.handle(), &out0));
+  return Tensor(out0);
 }
 /// Adds elements of a source at the places that an index names; repeated places add up.
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 inline Tensor& scatter_add_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, Tensor& out) {
-  rlt::check(rlt_tensor_scatter_add_out(rlt::handle(self), dim, rlt::handle(index), rlt::handle(src), rlt::handle(out)));
+  rlt::check(rlt_tensor_scatter_add_out(self.handle(), dim, index.handle(), src.handle(), out.handle()));
   return out;
 }
 /// Adds elements of a source at the places that an index names; repeated places add up.
@@ -2309,13 +2309,13 @@ inline Tensor& scatter_add_out(Tensor& out, const Tensor& self, int64_t dim, con
 /// `out = tensors[0], tensors[1], ... along dim`
 inline Tensor cat(TensorList tensors, int64_t dim = 0) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cat(rlt::handles(tensors), rlt::length(tensors), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cat(rlt::handles(tensors), rlt::length(tensors.size()), dim, &out0));
+  return Tensor(out0);
 }
 /// Joins tensors along a dimension; the dtypes are promoted.
 /// `out = tensors[0], tensors[1], ... along dim`
 inline Tensor& cat_outf(TensorList tensors, int64_t dim, Tensor& out) {
-  rlt::check(rlt_tensor_cat_out(rlt::handles(tensors), rlt::length(tensors), dim, rlt::handle(out)));
+  rlt::check(rlt_tensor_cat_out(rlt::handles(tensors), rlt::length(tensors.size()), dim, out.handle()));
   return out;
 }
 /// Joins tensors along a dimension; the dtypes are promoted.
@@ -2329,13 +2329,13 @@ inline Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
 /// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
 inline Tensor mm(const Tensor& self, const Tensor& mat2) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mm(rlt::handle(self), rlt::handle(mat2), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mm(self.handle(), mat2.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies two matrices.
 /// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
 inline Tensor& mm_outf(const Tensor& self, const Tensor& mat2, Tensor& out) {
-  rlt::check(rlt_tensor_mm_out(rlt::handle(self), rlt::handle(mat2), rlt::handle(out)));
+  rlt::check(rlt_tensor_mm_out(self.handle(), mat2.handle(), out.handle()));
   return out;
 }
 /// Multiplies two matrices.
@@ -2347,13 +2347,13 @@ inline Tensor& mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
 /// `out[b, i, j] = sum_k self[b, i, k] * mat2[b, k, j]`
 inline Tensor bmm(const Tensor& self, const Tensor& mat2) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bmm(rlt::handle(self), rlt::handle(mat2), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bmm(self.handle(), mat2.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies two batches of matrices, matrix by matrix.
 /// `out[b, i, j] = sum_k self[b, i, k] * mat2[b, k, j]`
 inline Tensor& bmm_outf(const Tensor& self, const Tensor& mat2, Tensor& out) {
-  rlt::check(rlt_tensor_bmm_out(rlt::handle(self), rlt::handle(mat2), rlt::handle(out)));
+  rlt::check(rlt_tensor_bmm_out(self.handle(), mat2.handle(), out.handle()));
   return out;
 }
 /// Multiplies two batches of matrices, matrix by matrix.
@@ -2365,13 +2365,13 @@ inline Tensor& bmm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 inline Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addmm(rlt::handle(self), rlt::handle(mat1), rlt::handle(mat2), rlt::scalar(beta), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_addmm(self.handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies two matrices and adds a third; with beta = 0 the third is not read.
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 inline Tensor& addmm_outf(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
-  rlt::check(rlt_tensor_addmm_out(rlt::handle(self), rlt::handle(mat1), rlt::handle(mat2), rlt::scalar(beta), rlt::scalar(alpha), rlt::handle(out)));
+  rlt::check(rlt_tensor_addmm_out(self.handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), out.handle()));
   return out;
 }
 /// Multiplies two matrices and adds a third; with beta = 0 the third is not read.
@@ -2383,13 +2383,13 @@ inline Tensor& addmm_out(Tensor& out, const Tensor& self, const Tensor& mat1, co
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 inline Tensor matmul(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matmul(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_matmul(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 inline Tensor& matmul_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_matmul_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_matmul_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
@@ -2401,13 +2401,13 @@ inline Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) 
 /// `out = input @ weight^T + bias`
 inline Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_linear(rlt::handle(input), rlt::handle(weight), rlt::handle(bias), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_linear(input.handle(), weight.handle(), rlt::optional_tensor(bias), &out0));
+  return Tensor(out0);
 }
 /// Applies a linear map to the last dimension.
 /// `out = input @ weight^T + bias`
 inline Tensor& linear_outf(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, Tensor& out) {
-  rlt::check(rlt_tensor_linear_out(rlt::handle(input), rlt::handle(weight), rlt::handle(bias), rlt::handle(out)));
+  rlt::check(rlt_tensor_linear_out(input.handle(), weight.handle(), rlt::optional_tensor(bias), out.handle()));
   return out;
 }
 /// Applies a linear map to the last dimension.
@@ -2419,33 +2419,33 @@ inline Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight
 // loss: Losses, and the log-probabilities they start from.
 /// Takes the logarithm of softmax along a dimension, without overflow.
 /// `out_i = self_i - ln(sum_j e^(self_j))`
-inline Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log_softmax_int(rlt::handle(self), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log_softmax_int(self.handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm of softmax along a dimension, without overflow.
 /// `out_i = self_i - ln(sum_j e^(self_j))`
 inline Tensor& log_softmax_outf(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_log_softmax_int_out(rlt::handle(self), dim, rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_log_softmax_int_out(self.handle(), dim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Takes the logarithm of softmax along a dimension, without overflow.
 /// `out_i = self_i - ln(sum_j e^(self_j))`
-inline Tensor& log_softmax_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& log_softmax_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   return log_softmax_outf(self, dim, dtype, out);
 }
 /// The kernel of log_softmax; `half_to_float` computes half precision into float.
 /// `out_i = self_i - ln(sum_j e^(self_j))`
 inline Tensor _log_softmax(const Tensor& self, int64_t dim, bool half_to_float) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__log_softmax(rlt::handle(self), dim, rlt::flag(half_to_float), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__log_softmax(self.handle(), dim, half_to_float, &out0));
+  return Tensor(out0);
 }
 /// The kernel of log_softmax; `half_to_float` computes half precision into float.
 /// `out_i = self_i - ln(sum_j e^(self_j))`
 inline Tensor& _log_softmax_outf(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
-  rlt::check(rlt_tensor__log_softmax_out(rlt::handle(self), dim, rlt::flag(half_to_float), rlt::handle(out)));
+  rlt::check(rlt_tensor__log_softmax_out(self.handle(), dim, half_to_float, out.handle()));
   return out;
 }
 /// The kernel of log_softmax; `half_to_float` computes half precision into float.
@@ -2457,20 +2457,20 @@ inline Tensor& _log_softmax_out(Tensor& out, const Tensor& self, int64_t dim, bo
 /// `out_i = grad_output_i - e^(output_i) * sum_j grad_output_j`
 inline Tensor _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__log_softmax_backward_data(rlt::handle(grad_output), rlt::handle(output), dim, rlt::code(input_dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__log_softmax_backward_data(grad_output.handle(), output.handle(), dim, static_cast<int32_t>(input_dtype), &out0));
+  return Tensor(out0);
 }
 /// The negative log-likelihood of the target classes under log-probabilities.
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 inline Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean, int64_t ignore_index = -100) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nll_loss(rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_nll_loss(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0));
+  return Tensor(out0);
 }
 /// The negative log-likelihood of the target classes under log-probabilities.
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 inline Tensor& nll_loss_outf(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index, Tensor& out) {
-  rlt::check(rlt_tensor_nll_loss_out(rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, rlt::handle(out)));
+  rlt::check(rlt_tensor_nll_loss_out(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, out.handle()));
   return out;
 }
 /// The negative log-likelihood of the target classes under log-probabilities.
@@ -2482,21 +2482,21 @@ inline Tensor& nll_loss_out(Tensor& out, const Tensor& self, const Tensor& targe
 /// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 inline Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean, int64_t ignore_index = -100) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nll_loss_nd(rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_nll_loss_nd(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0));
+  return Tensor(out0);
 }
 /// nll_loss together with the sum of the weights that took part.
 /// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 inline std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_nll_loss_forward(rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_nll_loss_forward(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// nll_loss together with the sum of the weights that took part.
 /// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
 inline std::tuple<Tensor&, Tensor&> nll_loss_forward_outf(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index, Tensor& output, Tensor& total_weight) {
-  rlt::check(rlt_tensor_nll_loss_forward_output(rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, rlt::handle(output), rlt::handle(total_weight)));
+  rlt::check(rlt_tensor_nll_loss_forward_output(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, output.handle(), total_weight.handle()));
   return std::tuple<Tensor&, Tensor&>(output, total_weight);
 }
 /// nll_loss together with the sum of the weights that took part.
@@ -2508,13 +2508,13 @@ inline std::tuple<Tensor&, Tensor&> nll_loss_forward_out(Tensor& output, Tensor&
 /// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
 inline Tensor nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nll_loss_backward(rlt::handle(grad_output), rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, rlt::handle(total_weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_nll_loss_backward(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, total_weight.handle(), &out0));
+  return Tensor(out0);
 }
 /// The gradient of nll_loss.
 /// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
 inline Tensor& nll_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index, const Tensor& total_weight, Tensor& grad_input) {
-  rlt::check(rlt_tensor_nll_loss_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, rlt::handle(total_weight), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_nll_loss_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, total_weight.handle(), grad_input.handle()));
   return grad_input;
 }
 /// The gradient of nll_loss.
@@ -2526,40 +2526,40 @@ inline Tensor& nll_loss_backward_out(Tensor& grad_input, const Tensor& grad_outp
 /// `out = nll_loss(log_softmax(self, 1), target), with targets smoothed toward 1 / C by label_smoothing`
 inline Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean, int64_t ignore_index = -100, double label_smoothing = 0.0) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cross_entropy_loss(rlt::handle(self), rlt::handle(target), rlt::handle(weight), reduction, ignore_index, label_smoothing, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cross_entropy_loss(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, label_smoothing, &out0));
+  return Tensor(out0);
 }
 
 // nn: Functions of neural network layers.
 /// Scales scores along a dimension to probabilities.
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
-inline Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softmax_int(rlt::handle(self), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_softmax_int(self.handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Scales scores along a dimension to probabilities.
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
 inline Tensor& softmax_outf(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_softmax_int_out(rlt::handle(self), dim, rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_softmax_int_out(self.handle(), dim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Scales scores along a dimension to probabilities.
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
-inline Tensor& softmax_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& softmax_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   return softmax_outf(self, dim, dtype, out);
 }
 /// The kernel of softmax; `half_to_float` computes half precision into float.
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
 inline Tensor _softmax(const Tensor& self, int64_t dim, bool half_to_float) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__softmax(rlt::handle(self), dim, rlt::flag(half_to_float), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__softmax(self.handle(), dim, half_to_float, &out0));
+  return Tensor(out0);
 }
 /// The kernel of softmax; `half_to_float` computes half precision into float.
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
 inline Tensor& _softmax_outf(const Tensor& self, int64_t dim, bool half_to_float, Tensor& out) {
-  rlt::check(rlt_tensor__softmax_out(rlt::handle(self), dim, rlt::flag(half_to_float), rlt::handle(out)));
+  rlt::check(rlt_tensor__softmax_out(self.handle(), dim, half_to_float, out.handle()));
   return out;
 }
 /// The kernel of softmax; `half_to_float` computes half precision into float.
@@ -2571,8 +2571,8 @@ inline Tensor& _softmax_out(Tensor& out, const Tensor& self, int64_t dim, bool h
 /// `out_i = output_i * (grad_output_i - sum_j grad_output_j * output_j)`
 inline Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, ScalarType input_dtype) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__softmax_backward_data(rlt::handle(grad_output), rlt::handle(output), dim, rlt::code(input_dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__softmax_backward_data(grad_output.handle(), output.handle(), dim, static_cast<int32_t>(input_dtype), &out0));
+  return Tensor(out0);
 }
 /// Normalises the last dimensions to mean 0 and variance 1, then scales and shifts each element.
 /// `out = (input - mean) / sqrt(var + eps) * weight + bias, var without correction`
@@ -2608,13 +2608,13 @@ inline Tensor _layer_norm_backward_weight(const Tensor& grad, const Tensor& inpu
 /// `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
 inline Tensor dropout(const Tensor& input, double p, bool train) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_dropout(rlt::handle(input), p, rlt::flag(train), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
 }
 /// While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
 /// `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
 inline Tensor& dropout_(Tensor& self, double p, bool train) {
-  rlt::check(rlt_tensor_dropout_(rlt::handle(self), p, rlt::flag(train)));
+  rlt::check(rlt_tensor_dropout_(self.handle(), p, train));
   return self;
 }
 /// dropout together with the mask it drew.
@@ -2622,15 +2622,15 @@ inline Tensor& dropout_(Tensor& self, double p, bool train) {
 inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_native_dropout(rlt::handle(input), p, rlt::pointer(train), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_native_dropout(input.handle(), p, rlt::optional_bool(train), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// The gradient of dropout.
 /// `out_i = grad_output_i * mask_i * scale`
 inline Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& mask, double scale) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_native_dropout_backward(rlt::handle(grad_output), rlt::handle(mask), scale, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_native_dropout_backward(grad_output.handle(), mask.handle(), scale, &out0));
+  return Tensor(out0);
 }
 
 // numeric: Rounding, signs, remainders, extrema and combinations of each element.
@@ -2638,19 +2638,19 @@ inline Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& m
 /// `out_i = |self_i|`
 inline Tensor abs(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_abs(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_abs(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the size of each element: of a complex number, a real one.
 /// `out_i = |self_i|`
 inline Tensor& abs_(Tensor& self) {
-  rlt::check(rlt_tensor_abs_(rlt::handle(self)));
+  rlt::check(rlt_tensor_abs_(self.handle()));
   return self;
 }
 /// Takes the size of each element: of a complex number, a real one.
 /// `out_i = |self_i|`
 inline Tensor& abs_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_abs_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_abs_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the size of each element: of a complex number, a real one.
@@ -2662,13 +2662,13 @@ inline Tensor& abs_out(Tensor& out, const Tensor& self) {
 /// `out_i = -1, 0 or 1`
 inline Tensor sign(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sign(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sign(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the sign of each element.
 /// `out_i = -1, 0 or 1`
 inline Tensor& sign_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sign_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sign_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the sign of each element.
@@ -2680,13 +2680,13 @@ inline Tensor& sign_out(Tensor& out, const Tensor& self) {
 /// `out_i = self_i / |self_i|, 0 at 0`
 inline Tensor sgn(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sgn(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sgn(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the direction of each element: the sign, or the complex number of size 1.
 /// `out_i = self_i / |self_i|, 0 at 0`
 inline Tensor& sgn_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sgn_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sgn_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the direction of each element: the sign, or the complex number of size 1.
@@ -2698,19 +2698,19 @@ inline Tensor& sgn_out(Tensor& out, const Tensor& self) {
 /// `out_i = the least whole number not below self_i`
 inline Tensor ceil(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ceil(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ceil(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element up; integers stay.
 /// `out_i = the least whole number not below self_i`
 inline Tensor& ceil_(Tensor& self) {
-  rlt::check(rlt_tensor_ceil_(rlt::handle(self)));
+  rlt::check(rlt_tensor_ceil_(self.handle()));
   return self;
 }
 /// Rounds each element up; integers stay.
 /// `out_i = the least whole number not below self_i`
 inline Tensor& ceil_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_ceil_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_ceil_out(self.handle(), out.handle()));
   return out;
 }
 /// Rounds each element up; integers stay.
@@ -2722,19 +2722,19 @@ inline Tensor& ceil_out(Tensor& out, const Tensor& self) {
 /// `out_i = the greatest whole number not above self_i`
 inline Tensor floor(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_floor(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element down; integers stay.
 /// `out_i = the greatest whole number not above self_i`
 inline Tensor& floor_(Tensor& self) {
-  rlt::check(rlt_tensor_floor_(rlt::handle(self)));
+  rlt::check(rlt_tensor_floor_(self.handle()));
   return self;
 }
 /// Rounds each element down; integers stay.
 /// `out_i = the greatest whole number not above self_i`
 inline Tensor& floor_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_floor_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_floor_out(self.handle(), out.handle()));
   return out;
 }
 /// Rounds each element down; integers stay.
@@ -2746,19 +2746,19 @@ inline Tensor& floor_out(Tensor& out, const Tensor& self) {
 /// `out_i = the whole part of self_i`
 inline Tensor trunc(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_trunc(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_trunc(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element towards zero; integers stay.
 /// `out_i = the whole part of self_i`
 inline Tensor& trunc_(Tensor& self) {
-  rlt::check(rlt_tensor_trunc_(rlt::handle(self)));
+  rlt::check(rlt_tensor_trunc_(self.handle()));
   return self;
 }
 /// Rounds each element towards zero; integers stay.
 /// `out_i = the whole part of self_i`
 inline Tensor& trunc_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_trunc_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_trunc_out(self.handle(), out.handle()));
   return out;
 }
 /// Rounds each element towards zero; integers stay.
@@ -2770,19 +2770,19 @@ inline Tensor& trunc_out(Tensor& out, const Tensor& self) {
 /// `out_i = the nearest whole number`
 inline Tensor round(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_round(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_round(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element to the nearest whole number, to the even one of two; integers stay.
 /// `out_i = the nearest whole number`
 inline Tensor& round_(Tensor& self) {
-  rlt::check(rlt_tensor_round_(rlt::handle(self)));
+  rlt::check(rlt_tensor_round_(self.handle()));
   return self;
 }
 /// Rounds each element to the nearest whole number, to the even one of two; integers stay.
 /// `out_i = the nearest whole number`
 inline Tensor& round_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_round_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_round_out(self.handle(), out.handle()));
   return out;
 }
 /// Rounds each element to the nearest whole number, to the even one of two; integers stay.
@@ -2794,19 +2794,19 @@ inline Tensor& round_out(Tensor& out, const Tensor& self) {
 /// `out_i = round(self_i * 10^decimals) / 10^decimals`
 inline Tensor round(const Tensor& self, int64_t decimals) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_round_decimals(rlt::handle(self), decimals, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_round_decimals(self.handle(), decimals, &out0));
+  return Tensor(out0);
 }
 /// Rounds each element to digits after the point, or before it.
 /// `out_i = round(self_i * 10^decimals) / 10^decimals`
 inline Tensor& round_(Tensor& self, int64_t decimals) {
-  rlt::check(rlt_tensor_round_decimals_(rlt::handle(self), decimals));
+  rlt::check(rlt_tensor_round_decimals_(self.handle(), decimals));
   return self;
 }
 /// Rounds each element to digits after the point, or before it.
 /// `out_i = round(self_i * 10^decimals) / 10^decimals`
 inline Tensor& round_outf(const Tensor& self, int64_t decimals, Tensor& out) {
-  rlt::check(rlt_tensor_round_decimals_out(rlt::handle(self), decimals, rlt::handle(out)));
+  rlt::check(rlt_tensor_round_decimals_out(self.handle(), decimals, out.handle()));
   return out;
 }
 /// Rounds each element to digits after the point, or before it.
@@ -2818,19 +2818,19 @@ inline Tensor& round_out(Tensor& out, const Tensor& self, int64_t decimals) {
 /// `out_i = self_i - trunc(self_i)`
 inline Tensor frac(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_frac(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_frac(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes what follows the point.
 /// `out_i = self_i - trunc(self_i)`
 inline Tensor& frac_(Tensor& self) {
-  rlt::check(rlt_tensor_frac_(rlt::handle(self)));
+  rlt::check(rlt_tensor_frac_(self.handle()));
   return self;
 }
 /// Takes what follows the point.
 /// `out_i = self_i - trunc(self_i)`
 inline Tensor& frac_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_frac_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_frac_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes what follows the point.
@@ -2840,39 +2840,39 @@ inline Tensor& frac_out(Tensor& out, const Tensor& self) {
 }
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
 /// `out_i = nan, posinf or neginf, or else self_i`
-inline Tensor nan_to_num(const Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) {
+inline Tensor nan_to_num(const Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nan_to_num(rlt::handle(self), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_nan_to_num(self.handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf), &out0));
+  return Tensor(out0);
 }
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
 /// `out_i = nan, posinf or neginf, or else self_i`
-inline Tensor& nan_to_num_(Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) {
-  rlt::check(rlt_tensor_nan_to_num_(rlt::handle(self), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf)));
+inline Tensor& nan_to_num_(Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
+  rlt::check(rlt_tensor_nan_to_num_(self.handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf)));
   return self;
 }
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
 /// `out_i = nan, posinf or neginf, or else self_i`
 inline Tensor& nan_to_num_outf(const Tensor& self, std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf, Tensor& out) {
-  rlt::check(rlt_tensor_nan_to_num_out(rlt::handle(self), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf), rlt::handle(out)));
+  rlt::check(rlt_tensor_nan_to_num_out(self.handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf), out.handle()));
   return out;
 }
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
 /// `out_i = nan, posinf or neginf, or else self_i`
-inline Tensor& nan_to_num_out(Tensor& out, const Tensor& self, std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) {
+inline Tensor& nan_to_num_out(Tensor& out, const Tensor& self, std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
   return nan_to_num_outf(self, nan, posinf, neginf, out);
 }
 /// Gives each element the sign of another; integers give floating point.
 /// `out_i = |self_i| with the sign of other_i`
 inline Tensor copysign(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_copysign_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_copysign_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Gives each element the sign of another; integers give floating point.
 /// `out_i = |self_i| with the sign of other_i`
 inline Tensor& copysign_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_copysign_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_copysign_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Gives each element the sign of another; integers give floating point.
@@ -2884,13 +2884,13 @@ inline Tensor& copysign_out(Tensor& out, const Tensor& self, const Tensor& other
 /// `out_i = |self_i| with the sign of other`
 inline Tensor copysign(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_copysign_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_copysign_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Gives each element the sign of a number; integers give floating point.
 /// `out_i = |self_i| with the sign of other`
 inline Tensor& copysign_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_copysign_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_copysign_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Gives each element the sign of a number; integers give floating point.
@@ -2902,13 +2902,13 @@ inline Tensor& copysign_out(Tensor& out, const Tensor& self, const Scalar& other
 /// `out_i = self_i - other_i * trunc(self_i / other_i)`
 inline Tensor fmod(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmod_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmod_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division, with the sign of the first.
 /// `out_i = self_i - other_i * trunc(self_i / other_i)`
 inline Tensor& fmod_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_fmod_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_fmod_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the remainder of the division, with the sign of the first.
@@ -2920,13 +2920,13 @@ inline Tensor& fmod_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i - other * trunc(self_i / other)`
 inline Tensor fmod(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmod_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmod_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division by a number, with the sign of the element.
 /// `out_i = self_i - other * trunc(self_i / other)`
 inline Tensor& fmod_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_fmod_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_fmod_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Takes the remainder of the division by a number, with the sign of the element.
@@ -2938,13 +2938,13 @@ inline Tensor& fmod_out(Tensor& out, const Tensor& self, const Scalar& other) {
 /// `out_i = self_i - other_i * floor(self_i / other_i)`
 inline Tensor remainder(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_remainder_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division, with the sign of the second.
 /// `out_i = self_i - other_i * floor(self_i / other_i)`
 inline Tensor& remainder_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_remainder_Tensor_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_remainder_Tensor_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the remainder of the division, with the sign of the second.
@@ -2956,13 +2956,13 @@ inline Tensor& remainder_out(Tensor& out, const Tensor& self, const Tensor& othe
 /// `out_i = self_i - other * floor(self_i / other)`
 inline Tensor remainder(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_remainder_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division by a number, with its sign.
 /// `out_i = self_i - other * floor(self_i / other)`
 inline Tensor& remainder_outf(const Tensor& self, const Scalar& other, Tensor& out) {
-  rlt::check(rlt_tensor_remainder_Scalar_out(rlt::handle(self), rlt::scalar(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_remainder_Scalar_out(self.handle(), &other.raw(), out.handle()));
   return out;
 }
 /// Takes the remainder of the division by a number, with its sign.
@@ -2974,20 +2974,20 @@ inline Tensor& remainder_out(Tensor& out, const Tensor& self, const Scalar& othe
 /// `out_i = self - other_i * floor(self / other_i)`
 inline Tensor remainder(const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Scalar_Tensor(rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_remainder_Scalar_Tensor(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Divides and rounds down.
 /// `out_i = floor(self_i / other_i)`
 inline Tensor floor_divide(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor_divide(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_floor_divide(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Divides and rounds down.
 /// `out_i = floor(self_i / other_i)`
 inline Tensor& floor_divide_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_floor_divide_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_floor_divide_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Divides and rounds down.
@@ -2999,20 +2999,20 @@ inline Tensor& floor_divide_out(Tensor& out, const Tensor& self, const Tensor& o
 /// `out_i = floor(self_i / other)`
 inline Tensor floor_divide(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor_divide_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_floor_divide_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the smaller of two elements; NaN wins.
 /// `out_i = min(self_i, other_i)`
 inline Tensor minimum(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_minimum(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_minimum(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the smaller of two elements; NaN wins.
 /// `out_i = min(self_i, other_i)`
 inline Tensor& minimum_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_minimum_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_minimum_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the smaller of two elements; NaN wins.
@@ -3024,13 +3024,13 @@ inline Tensor& minimum_out(Tensor& out, const Tensor& self, const Tensor& other)
 /// `out_i = max(self_i, other_i)`
 inline Tensor fmax(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmax(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmax(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the larger of two elements; a number wins over NaN.
 /// `out_i = max(self_i, other_i)`
 inline Tensor& fmax_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_fmax_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_fmax_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the larger of two elements; a number wins over NaN.
@@ -3042,13 +3042,13 @@ inline Tensor& fmax_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = min(self_i, other_i)`
 inline Tensor fmin(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmin(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmin(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the smaller of two elements; a number wins over NaN.
 /// `out_i = min(self_i, other_i)`
 inline Tensor& fmin_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_fmin_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_fmin_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the smaller of two elements; a number wins over NaN.
@@ -3060,13 +3060,13 @@ inline Tensor& fmin_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
 inline Tensor heaviside(const Tensor& self, const Tensor& values) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_heaviside(rlt::handle(self), rlt::handle(values), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_heaviside(self.handle(), values.handle(), &out0));
+  return Tensor(out0);
 }
 /// Steps from 0 to 1 at 0, where it takes a given value.
 /// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
 inline Tensor& heaviside_outf(const Tensor& self, const Tensor& values, Tensor& out) {
-  rlt::check(rlt_tensor_heaviside_out(rlt::handle(self), rlt::handle(values), rlt::handle(out)));
+  rlt::check(rlt_tensor_heaviside_out(self.handle(), values.handle(), out.handle()));
   return out;
 }
 /// Steps from 0 to 1 at 0, where it takes a given value.
@@ -3078,19 +3078,19 @@ inline Tensor& heaviside_out(Tensor& out, const Tensor& self, const Tensor& valu
 /// `out_i = max(self_i, min_i)`
 inline Tensor clamp_min(const Tensor& self, const Tensor& min) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_min_Tensor(rlt::handle(self), rlt::handle(min), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_min_Tensor(self.handle(), min.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to at least another.
 /// `out_i = max(self_i, min_i)`
 inline Tensor& clamp_min_(Tensor& self, const Tensor& min) {
-  rlt::check(rlt_tensor_clamp_min_Tensor_(rlt::handle(self), rlt::handle(min)));
+  rlt::check(rlt_tensor_clamp_min_Tensor_(self.handle(), min.handle()));
   return self;
 }
 /// Raises each element to at least another.
 /// `out_i = max(self_i, min_i)`
 inline Tensor& clamp_min_outf(const Tensor& self, const Tensor& min, Tensor& out) {
-  rlt::check(rlt_tensor_clamp_min_Tensor_out(rlt::handle(self), rlt::handle(min), rlt::handle(out)));
+  rlt::check(rlt_tensor_clamp_min_Tensor_out(self.handle(), min.handle(), out.handle()));
   return out;
 }
 /// Raises each element to at least another.
@@ -3102,19 +3102,19 @@ inline Tensor& clamp_min_out(Tensor& out, const Tensor& self, const Tensor& min)
 /// `out_i = min(self_i, max_i)`
 inline Tensor clamp_max(const Tensor& self, const Tensor& max) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_max_Tensor(rlt::handle(self), rlt::handle(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_max_Tensor(self.handle(), max.handle(), &out0));
+  return Tensor(out0);
 }
 /// Lowers each element to at most another.
 /// `out_i = min(self_i, max_i)`
 inline Tensor& clamp_max_(Tensor& self, const Tensor& max) {
-  rlt::check(rlt_tensor_clamp_max_Tensor_(rlt::handle(self), rlt::handle(max)));
+  rlt::check(rlt_tensor_clamp_max_Tensor_(self.handle(), max.handle()));
   return self;
 }
 /// Lowers each element to at most another.
 /// `out_i = min(self_i, max_i)`
 inline Tensor& clamp_max_outf(const Tensor& self, const Tensor& max, Tensor& out) {
-  rlt::check(rlt_tensor_clamp_max_Tensor_out(rlt::handle(self), rlt::handle(max), rlt::handle(out)));
+  rlt::check(rlt_tensor_clamp_max_Tensor_out(self.handle(), max.handle(), out.handle()));
   return out;
 }
 /// Lowers each element to at most another.
@@ -3126,13 +3126,13 @@ inline Tensor& clamp_max_out(Tensor& out, const Tensor& self, const Tensor& max)
 /// `out_i = self_i + weight * (end_i - self_i)`
 inline Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lerp_Scalar(rlt::handle(self), rlt::handle(end), rlt::scalar(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lerp_Scalar(self.handle(), end.handle(), &weight.raw(), &out0));
+  return Tensor(out0);
 }
 /// Interpolates between two elements.
 /// `out_i = self_i + weight * (end_i - self_i)`
 inline Tensor& lerp_outf(const Tensor& self, const Tensor& end, const Scalar& weight, Tensor& out) {
-  rlt::check(rlt_tensor_lerp_Scalar_out(rlt::handle(self), rlt::handle(end), rlt::scalar(weight), rlt::handle(out)));
+  rlt::check(rlt_tensor_lerp_Scalar_out(self.handle(), end.handle(), &weight.raw(), out.handle()));
   return out;
 }
 /// Interpolates between two elements.
@@ -3144,13 +3144,13 @@ inline Tensor& lerp_out(Tensor& out, const Tensor& self, const Tensor& end, cons
 /// `out_i = self_i + weight_i * (end_i - self_i)`
 inline Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lerp_Tensor(rlt::handle(self), rlt::handle(end), rlt::handle(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lerp_Tensor(self.handle(), end.handle(), weight.handle(), &out0));
+  return Tensor(out0);
 }
 /// Interpolates between two elements, each by its own weight.
 /// `out_i = self_i + weight_i * (end_i - self_i)`
 inline Tensor& lerp_outf(const Tensor& self, const Tensor& end, const Tensor& weight, Tensor& out) {
-  rlt::check(rlt_tensor_lerp_Tensor_out(rlt::handle(self), rlt::handle(end), rlt::handle(weight), rlt::handle(out)));
+  rlt::check(rlt_tensor_lerp_Tensor_out(self.handle(), end.handle(), weight.handle(), out.handle()));
   return out;
 }
 /// Interpolates between two elements, each by its own weight.
@@ -3162,13 +3162,13 @@ inline Tensor& lerp_out(Tensor& out, const Tensor& self, const Tensor& end, cons
 /// `out_i = self_i + value * tensor1_i * tensor2_i`
 inline Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addcmul(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_addcmul(self.handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds products.
 /// `out_i = self_i + value * tensor1_i * tensor2_i`
 inline Tensor& addcmul_outf(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  rlt::check(rlt_tensor_addcmul_out(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), rlt::handle(out)));
+  rlt::check(rlt_tensor_addcmul_out(self.handle(), tensor1.handle(), tensor2.handle(), &value.raw(), out.handle()));
   return out;
 }
 /// Adds products.
@@ -3180,13 +3180,13 @@ inline Tensor& addcmul_out(Tensor& out, const Tensor& self, const Tensor& tensor
 /// `out_i = self_i + value * tensor1_i / tensor2_i`
 inline Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addcdiv(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_addcdiv(self.handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds quotients.
 /// `out_i = self_i + value * tensor1_i / tensor2_i`
 inline Tensor& addcdiv_outf(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value, Tensor& out) {
-  rlt::check(rlt_tensor_addcdiv_out(rlt::handle(self), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), rlt::handle(out)));
+  rlt::check(rlt_tensor_addcdiv_out(self.handle(), tensor1.handle(), tensor2.handle(), &value.raw(), out.handle()));
   return out;
 }
 /// Adds quotients.
@@ -3199,17 +3199,17 @@ inline Tensor& addcdiv_out(Tensor& out, const Tensor& self, const Tensor& tensor
 /// One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list is empty.
 /// `g = grad + weight_decay * p; b = momentum * b + (1 - dampening) * g (b = g on the first step); p = p - lr * (nesterov ? g + momentum * b : b)`
 inline void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_list, double weight_decay, double momentum, double lr, double dampening, bool nesterov, bool maximize, bool is_first_step, const std::optional<Tensor>& grad_scale = {}, const std::optional<Tensor>& found_inf = {}) {
-  rlt::check(rlt_tensor__fused_sgd_(rlt::handles(self), rlt::length(self), rlt::handles(grads), rlt::length(grads), rlt::handles(momentum_buffer_list), rlt::length(momentum_buffer_list), weight_decay, momentum, lr, dampening, rlt::flag(nesterov), rlt::flag(maximize), rlt::flag(is_first_step), rlt::handle(grad_scale), rlt::handle(found_inf)));
+  rlt::check(rlt_tensor__fused_sgd_(rlt::handles(self), rlt::length(self.size()), rlt::handles(grads), rlt::length(grads.size()), rlt::handles(momentum_buffer_list), rlt::length(momentum_buffer_list.size()), weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step, rlt::optional_tensor(grad_scale), rlt::optional_tensor(found_inf)));
 }
 /// One step of Adam over a list of parameters. Each step counter is a tensor with one element, already counted up by the caller; without amsgrad the list of maxima is empty.
 /// `g = grad + weight_decay * p; m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2; p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
 inline void _fused_adam_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1, double beta2, double weight_decay, double eps, bool amsgrad, bool maximize, const std::optional<Tensor>& grad_scale = {}, const std::optional<Tensor>& found_inf = {}) {
-  rlt::check(rlt_tensor__fused_adam_(rlt::handles(self), rlt::length(self), rlt::handles(grads), rlt::length(grads), rlt::handles(exp_avgs), rlt::length(exp_avgs), rlt::handles(exp_avg_sqs), rlt::length(exp_avg_sqs), rlt::handles(max_exp_avg_sqs), rlt::length(max_exp_avg_sqs), rlt::handles(state_steps), rlt::length(state_steps), lr, beta1, beta2, weight_decay, eps, rlt::flag(amsgrad), rlt::flag(maximize), rlt::handle(grad_scale), rlt::handle(found_inf)));
+  rlt::check(rlt_tensor__fused_adam_(rlt::handles(self), rlt::length(self.size()), rlt::handles(grads), rlt::length(grads.size()), rlt::handles(exp_avgs), rlt::length(exp_avgs.size()), rlt::handles(exp_avg_sqs), rlt::length(exp_avg_sqs.size()), rlt::handles(max_exp_avg_sqs), rlt::length(max_exp_avg_sqs.size()), rlt::handles(state_steps), rlt::length(state_steps.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, rlt::optional_tensor(grad_scale), rlt::optional_tensor(found_inf)));
 }
 /// One step of Adam with decoupled weight decay over a list of parameters. Each step counter is a tensor with one element, already counted up by the caller; without amsgrad the list of maxima is empty.
 /// `p = p * (1 - lr * weight_decay); m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2; p = p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)`
 inline void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1, double beta2, double weight_decay, double eps, bool amsgrad, bool maximize, const std::optional<Tensor>& grad_scale = {}, const std::optional<Tensor>& found_inf = {}) {
-  rlt::check(rlt_tensor__fused_adamw_(rlt::handles(self), rlt::length(self), rlt::handles(grads), rlt::length(grads), rlt::handles(exp_avgs), rlt::length(exp_avgs), rlt::handles(exp_avg_sqs), rlt::length(exp_avg_sqs), rlt::handles(max_exp_avg_sqs), rlt::length(max_exp_avg_sqs), rlt::handles(state_steps), rlt::length(state_steps), lr, beta1, beta2, weight_decay, eps, rlt::flag(amsgrad), rlt::flag(maximize), rlt::handle(grad_scale), rlt::handle(found_inf)));
+  rlt::check(rlt_tensor__fused_adamw_(rlt::handles(self), rlt::length(self.size()), rlt::handles(grads), rlt::length(grads.size()), rlt::handles(exp_avgs), rlt::length(exp_avgs.size()), rlt::handles(exp_avg_sqs), rlt::length(exp_avg_sqs.size()), rlt::handles(max_exp_avg_sqs), rlt::length(max_exp_avg_sqs.size()), rlt::handles(state_steps), rlt::length(state_steps.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, rlt::optional_tensor(grad_scale), rlt::optional_tensor(found_inf)));
 }
 
 // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
@@ -3217,13 +3217,13 @@ inline void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs
 /// `out_i = self_i + alpha * other_i`
 inline Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_add_Tensor(rlt::handle(self), rlt::handle(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_add_Tensor(self.handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds element by element.
 /// `out_i = self_i + alpha * other_i`
 inline Tensor& add_outf(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
-  rlt::check(rlt_tensor_add_out(rlt::handle(self), rlt::handle(other), rlt::scalar(alpha), rlt::handle(out)));
+  rlt::check(rlt_tensor_add_out(self.handle(), other.handle(), &alpha.raw(), out.handle()));
   return out;
 }
 /// Adds element by element.
@@ -3235,20 +3235,20 @@ inline Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other, con
 /// `out_i = self_i + alpha * other`
 inline Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_add_Scalar(rlt::handle(self), rlt::scalar(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_add_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Subtracts element by element.
 /// `out_i = self_i - alpha * other_i`
 inline Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sub_Tensor(rlt::handle(self), rlt::handle(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sub_Tensor(self.handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Subtracts element by element.
 /// `out_i = self_i - alpha * other_i`
 inline Tensor& sub_outf(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
-  rlt::check(rlt_tensor_sub_out(rlt::handle(self), rlt::handle(other), rlt::scalar(alpha), rlt::handle(out)));
+  rlt::check(rlt_tensor_sub_out(self.handle(), other.handle(), &alpha.raw(), out.handle()));
   return out;
 }
 /// Subtracts element by element.
@@ -3260,34 +3260,34 @@ inline Tensor& sub_out(Tensor& out, const Tensor& self, const Tensor& other, con
 /// `out_i = self_i - alpha * other`
 inline Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sub_Scalar(rlt::handle(self), rlt::scalar(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sub_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Subtracts with the operands the other way round.
 /// `out_i = other_i - alpha * self_i`
 inline Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rsub_Tensor(rlt::handle(self), rlt::handle(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_rsub_Tensor(self.handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Subtracts each element from a number.
 /// `out_i = other - alpha * self_i`
 inline Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rsub_Scalar(rlt::handle(self), rlt::scalar(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_rsub_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies element by element.
 /// `out_i = self_i * other_i`
 inline Tensor mul(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mul_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mul_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies element by element.
 /// `out_i = self_i * other_i`
 inline Tensor& mul_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_mul_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_mul_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Multiplies element by element.
@@ -3299,20 +3299,20 @@ inline Tensor& mul_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i * other`
 inline Tensor mul(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mul_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mul_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Divides element by element; integers give floating point.
 /// `out_i = self_i / other_i`
 inline Tensor div(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Tensor(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Divides element by element; integers give floating point.
 /// `out_i = self_i / other_i`
 inline Tensor& div_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_div_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_div_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Divides element by element; integers give floating point.
@@ -3324,20 +3324,20 @@ inline Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i / other`
 inline Tensor div(const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Scalar(rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Divides and rounds as asked: not at all, toward zero, or down.
 /// `out_i = round(self_i / other_i)`
 inline Tensor div(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Tensor_mode(rlt::handle(self), rlt::handle(other), rlt::text(rounding_mode), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Tensor_mode(self.handle(), other.handle(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
 }
 /// Divides and rounds as asked: not at all, toward zero, or down.
 /// `out_i = round(self_i / other_i)`
 inline Tensor& div_outf(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode, Tensor& out) {
-  rlt::check(rlt_tensor_div_out_mode(rlt::handle(self), rlt::handle(other), rlt::text(rounding_mode), rlt::handle(out)));
+  rlt::check(rlt_tensor_div_out_mode(self.handle(), other.handle(), rlt::optional_text(rounding_mode), out.handle()));
   return out;
 }
 /// Divides and rounds as asked: not at all, toward zero, or down.
@@ -3349,26 +3349,26 @@ inline Tensor& div_out(Tensor& out, const Tensor& self, const Tensor& other, std
 /// `out_i = round(self_i / other)`
 inline Tensor div(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Scalar_mode(rlt::handle(self), rlt::scalar(other), rlt::text(rounding_mode), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Scalar_mode(self.handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
 }
 /// Negates each element.
 /// `out_i = -self_i`
 inline Tensor neg(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_neg(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_neg(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Negates each element.
 /// `out_i = -self_i`
 inline Tensor& neg_(Tensor& self) {
-  rlt::check(rlt_tensor_neg_(rlt::handle(self)));
+  rlt::check(rlt_tensor_neg_(self.handle()));
   return self;
 }
 /// Negates each element.
 /// `out_i = -self_i`
 inline Tensor& neg_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_neg_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_neg_out(self.handle(), out.handle()));
   return out;
 }
 /// Negates each element.
@@ -3380,19 +3380,19 @@ inline Tensor& neg_out(Tensor& out, const Tensor& self) {
 /// `out_i = e^(self_i)`
 inline Tensor exp(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_exp(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_exp(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises e to each element; integers give floating point.
 /// `out_i = e^(self_i)`
 inline Tensor& exp_(Tensor& self) {
-  rlt::check(rlt_tensor_exp_(rlt::handle(self)));
+  rlt::check(rlt_tensor_exp_(self.handle()));
   return self;
 }
 /// Raises e to each element; integers give floating point.
 /// `out_i = e^(self_i)`
 inline Tensor& exp_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_exp_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_exp_out(self.handle(), out.handle()));
   return out;
 }
 /// Raises e to each element; integers give floating point.
@@ -3404,19 +3404,19 @@ inline Tensor& exp_out(Tensor& out, const Tensor& self) {
 /// `out_i = sqrt(self_i)`
 inline Tensor sqrt(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sqrt(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sqrt(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the square root of each element; integers give floating point.
 /// `out_i = sqrt(self_i)`
 inline Tensor& sqrt_(Tensor& self) {
-  rlt::check(rlt_tensor_sqrt_(rlt::handle(self)));
+  rlt::check(rlt_tensor_sqrt_(self.handle()));
   return self;
 }
 /// Takes the square root of each element; integers give floating point.
 /// `out_i = sqrt(self_i)`
 inline Tensor& sqrt_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_sqrt_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_sqrt_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the square root of each element; integers give floating point.
@@ -3428,19 +3428,19 @@ inline Tensor& sqrt_out(Tensor& out, const Tensor& self) {
 /// `out_i = ln(self_i)`
 inline Tensor log(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the natural logarithm of each element; integers give floating point.
 /// `out_i = ln(self_i)`
 inline Tensor& log_(Tensor& self) {
-  rlt::check(rlt_tensor_log_(rlt::handle(self)));
+  rlt::check(rlt_tensor_log_(self.handle()));
   return self;
 }
 /// Takes the natural logarithm of each element; integers give floating point.
 /// `out_i = ln(self_i)`
 inline Tensor& log_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_log_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_log_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the natural logarithm of each element; integers give floating point.
@@ -3452,19 +3452,19 @@ inline Tensor& log_out(Tensor& out, const Tensor& self) {
 /// `out_i = 1 / self_i`
 inline Tensor reciprocal(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reciprocal(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_reciprocal(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the reciprocal of each element; integers give floating point.
 /// `out_i = 1 / self_i`
 inline Tensor& reciprocal_(Tensor& self) {
-  rlt::check(rlt_tensor_reciprocal_(rlt::handle(self)));
+  rlt::check(rlt_tensor_reciprocal_(self.handle()));
   return self;
 }
 /// Takes the reciprocal of each element; integers give floating point.
 /// `out_i = 1 / self_i`
 inline Tensor& reciprocal_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_reciprocal_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_reciprocal_out(self.handle(), out.handle()));
   return out;
 }
 /// Takes the reciprocal of each element; integers give floating point.
@@ -3476,26 +3476,26 @@ inline Tensor& reciprocal_out(Tensor& out, const Tensor& self) {
 /// `out_i = max(0, self_i)`
 inline Tensor relu(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_relu(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_relu(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Replaces negative elements by zero.
 /// `out_i = max(0, self_i)`
 inline Tensor& relu_(Tensor& self) {
-  rlt::check(rlt_tensor_relu_(rlt::handle(self)));
+  rlt::check(rlt_tensor_relu_(self.handle()));
   return self;
 }
 /// Passes a gradient on where the input lies above the threshold.
 /// `out_i = grad_output_i if self_i > threshold, else 0`
 inline Tensor threshold_backward(const Tensor& grad_output, const Tensor& self, const Scalar& threshold) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_threshold_backward(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(threshold), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_threshold_backward(grad_output.handle(), self.handle(), &threshold.raw(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on where the input lies above the threshold.
 /// `out_i = grad_output_i if self_i > threshold, else 0`
 inline Tensor& threshold_backward_outf(const Tensor& grad_output, const Tensor& self, const Scalar& threshold, Tensor& grad_input) {
-  rlt::check(rlt_tensor_threshold_backward_grad_input(rlt::handle(grad_output), rlt::handle(self), rlt::scalar(threshold), rlt::handle(grad_input)));
+  rlt::check(rlt_tensor_threshold_backward_grad_input(grad_output.handle(), self.handle(), &threshold.raw(), grad_input.handle()));
   return grad_input;
 }
 /// Passes a gradient on where the input lies above the threshold.
@@ -3505,45 +3505,45 @@ inline Tensor& threshold_backward_out(Tensor& grad_input, const Tensor& grad_out
 }
 /// Limits each element to the range from `min` to `max`.
 /// `out_i = min(max(self_i, min), max)`
-inline Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) {
+inline Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp(rlt::handle(self), rlt::scalar(min), rlt::scalar(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp(self.handle(), rlt::optional_scalar(min), rlt::optional_scalar(max), &out0));
+  return Tensor(out0);
 }
 /// Limits each element to the range from `min` to `max`.
 /// `out_i = min(max(self_i, min), max)`
-inline Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) {
-  rlt::check(rlt_tensor_clamp_(rlt::handle(self), rlt::scalar(min), rlt::scalar(max)));
+inline Tensor& clamp_(Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) {
+  rlt::check(rlt_tensor_clamp_(self.handle(), rlt::optional_scalar(min), rlt::optional_scalar(max)));
   return self;
 }
 /// Limits each element to the range from `min` to `max`.
 /// `out_i = min(max(self_i, min), max)`
 inline Tensor& clamp_outf(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max, Tensor& out) {
-  rlt::check(rlt_tensor_clamp_out(rlt::handle(self), rlt::scalar(min), rlt::scalar(max), rlt::handle(out)));
+  rlt::check(rlt_tensor_clamp_out(self.handle(), rlt::optional_scalar(min), rlt::optional_scalar(max), out.handle()));
   return out;
 }
 /// Limits each element to the range from `min` to `max`.
 /// `out_i = min(max(self_i, min), max)`
-inline Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) {
+inline Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) {
   return clamp_outf(self, min, max, out);
 }
 /// Limits each element to a range of its own.
 /// `out_i = min(max(self_i, min_i), max_i)`
 inline Tensor clamp(const Tensor& self, const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_Tensor(rlt::handle(self), rlt::handle(min), rlt::handle(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_Tensor(self.handle(), rlt::optional_tensor(min), rlt::optional_tensor(max), &out0));
+  return Tensor(out0);
 }
 /// Limits each element to a range of its own.
 /// `out_i = min(max(self_i, min_i), max_i)`
 inline Tensor& clamp_(Tensor& self, const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) {
-  rlt::check(rlt_tensor_clamp_Tensor_(rlt::handle(self), rlt::handle(min), rlt::handle(max)));
+  rlt::check(rlt_tensor_clamp_Tensor_(self.handle(), rlt::optional_tensor(min), rlt::optional_tensor(max)));
   return self;
 }
 /// Limits each element to a range of its own.
 /// `out_i = min(max(self_i, min_i), max_i)`
 inline Tensor& clamp_outf(const Tensor& self, const std::optional<Tensor>& min, const std::optional<Tensor>& max, Tensor& out) {
-  rlt::check(rlt_tensor_clamp_Tensor_out(rlt::handle(self), rlt::handle(min), rlt::handle(max), rlt::handle(out)));
+  rlt::check(rlt_tensor_clamp_Tensor_out(self.handle(), rlt::optional_tensor(min), rlt::optional_tensor(max), out.handle()));
   return out;
 }
 /// Limits each element to a range of its own.
@@ -3555,19 +3555,19 @@ inline Tensor& clamp_out(Tensor& out, const Tensor& self, const std::optional<Te
 /// `out_i = max(self_i, min)`
 inline Tensor clamp_min(const Tensor& self, const Scalar& min) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_min(rlt::handle(self), rlt::scalar(min), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_min(self.handle(), &min.raw(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to at least `min`.
 /// `out_i = max(self_i, min)`
 inline Tensor& clamp_min_(Tensor& self, const Scalar& min) {
-  rlt::check(rlt_tensor_clamp_min_(rlt::handle(self), rlt::scalar(min)));
+  rlt::check(rlt_tensor_clamp_min_(self.handle(), &min.raw()));
   return self;
 }
 /// Raises each element to at least `min`.
 /// `out_i = max(self_i, min)`
 inline Tensor& clamp_min_outf(const Tensor& self, const Scalar& min, Tensor& out) {
-  rlt::check(rlt_tensor_clamp_min_out(rlt::handle(self), rlt::scalar(min), rlt::handle(out)));
+  rlt::check(rlt_tensor_clamp_min_out(self.handle(), &min.raw(), out.handle()));
   return out;
 }
 /// Raises each element to at least `min`.
@@ -3579,19 +3579,19 @@ inline Tensor& clamp_min_out(Tensor& out, const Tensor& self, const Scalar& min)
 /// `out_i = min(self_i, max)`
 inline Tensor clamp_max(const Tensor& self, const Scalar& max) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_max(rlt::handle(self), rlt::scalar(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_max(self.handle(), &max.raw(), &out0));
+  return Tensor(out0);
 }
 /// Lowers each element to at most `max`.
 /// `out_i = min(self_i, max)`
 inline Tensor& clamp_max_(Tensor& self, const Scalar& max) {
-  rlt::check(rlt_tensor_clamp_max_(rlt::handle(self), rlt::scalar(max)));
+  rlt::check(rlt_tensor_clamp_max_(self.handle(), &max.raw()));
   return self;
 }
 /// Lowers each element to at most `max`.
 /// `out_i = min(self_i, max)`
 inline Tensor& clamp_max_outf(const Tensor& self, const Scalar& max, Tensor& out) {
-  rlt::check(rlt_tensor_clamp_max_out(rlt::handle(self), rlt::scalar(max), rlt::handle(out)));
+  rlt::check(rlt_tensor_clamp_max_out(self.handle(), &max.raw(), out.handle()));
   return out;
 }
 /// Lowers each element to at most `max`.
@@ -3603,13 +3603,13 @@ inline Tensor& clamp_max_out(Tensor& out, const Tensor& self, const Scalar& max)
 /// `out_i = max(self_i, other_i)`
 inline Tensor maximum(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_maximum(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_maximum(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the larger of two elements; NaN wins.
 /// `out_i = max(self_i, other_i)`
 inline Tensor& maximum_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_maximum_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_maximum_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the larger of two elements; NaN wins.
@@ -3621,13 +3621,13 @@ inline Tensor& maximum_out(Tensor& out, const Tensor& self, const Tensor& other)
 /// `out_i = max(self_i, other_i)`
 inline Tensor max(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_max_other(rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_max_other(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the larger of two elements; NaN wins.
 /// `out_i = max(self_i, other_i)`
 inline Tensor& max_outf(const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_max_out(rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_max_out(self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Takes the larger of two elements; NaN wins.
@@ -3639,13 +3639,13 @@ inline Tensor& max_out(Tensor& out, const Tensor& self, const Tensor& other) {
 /// `out_i = self_i if condition_i, else other_i`
 inline Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_self(rlt::handle(condition), rlt::handle(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_where_self(condition.handle(), self.handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Chooses from two tensors by a condition.
 /// `out_i = self_i if condition_i, else other_i`
 inline Tensor& where_outf(const Tensor& condition, const Tensor& self, const Tensor& other, Tensor& out) {
-  rlt::check(rlt_tensor_where_self_out(rlt::handle(condition), rlt::handle(self), rlt::handle(other), rlt::handle(out)));
+  rlt::check(rlt_tensor_where_self_out(condition.handle(), self.handle(), other.handle(), out.handle()));
   return out;
 }
 /// Chooses from two tensors by a condition.
@@ -3657,47 +3657,47 @@ inline Tensor& where_out(Tensor& out, const Tensor& condition, const Tensor& sel
 /// `out_i = self if condition_i, else other_i`
 inline Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_ScalarSelf(rlt::handle(condition), rlt::scalar(self), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_where_ScalarSelf(condition.handle(), &self.raw(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Chooses an element or a number by a condition.
 /// `out_i = self_i if condition_i, else other`
 inline Tensor where(const Tensor& condition, const Tensor& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_ScalarOther(rlt::handle(condition), rlt::handle(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_where_ScalarOther(condition.handle(), self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Chooses one of two numbers by a condition.
 /// `out_i = self if condition_i, else other`
 inline Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_Scalar(rlt::handle(condition), rlt::scalar(self), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_where_Scalar(condition.handle(), &self.raw(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Sets the elements under a mask to one value.
 /// `out_i = value if mask_i, else self_i`
 inline Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_masked_fill_Scalar(rlt::handle(self), rlt::handle(mask), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_masked_fill_Scalar(self.handle(), mask.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
 /// `out_i = conj(self_i)`
 inline Tensor conj_physical(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_conj_physical(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_conj_physical(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
 /// `out_i = conj(self_i)`
 inline Tensor& conj_physical_(Tensor& self) {
-  rlt::check(rlt_tensor_conj_physical_(rlt::handle(self)));
+  rlt::check(rlt_tensor_conj_physical_(self.handle()));
   return self;
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
 /// `out_i = conj(self_i)`
 inline Tensor& conj_physical_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_conj_physical_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_conj_physical_out(self.handle(), out.handle()));
   return out;
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
@@ -3709,29 +3709,29 @@ inline Tensor& conj_physical_out(Tensor& out, const Tensor& self) {
 /// `out_i = conj(self_i)`
 inline Tensor conj(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_conj(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_conj(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Carries out a conjugation that was put off.
 /// `out_i = self_i`
 inline Tensor resolve_conj(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_resolve_conj(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_resolve_conj(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the real part of each element; a real tensor is returned as it is.
 /// `out_i = Re(self_i)`
 inline Tensor real(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_real(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_real(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Copies the real part of each element.
 /// `out_i = Re(self_i)`
 inline Tensor _real_part(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__real_part(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__real_part(self.handle(), &out0));
+  return Tensor(out0);
 }
 
 // random: Random numbers, equal to PyTorch’s for the same seed.
@@ -3739,15 +3739,15 @@ inline Tensor _real_part(const Tensor& self) {
 /// `out_i ~ U[0, 1)`
 inline Tensor rand(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rand(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_rand(size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws numbers that are uniform on [0, 1).
 /// `out_i ~ U[0, 1)`
 inline Tensor& rand_outf(IntArrayRef size, Tensor& out) {
-  rlt::check(rlt_tensor_rand_out(rlt::data(size), rlt::length(size), rlt::handle(out)));
+  rlt::check(rlt_tensor_rand_out(size.data(), rlt::length(size.size()), out.handle()));
   return out;
 }
 /// Draws numbers that are uniform on [0, 1).
@@ -3759,15 +3759,15 @@ inline Tensor& rand_out(Tensor& out, IntArrayRef size) {
 /// `out_i ~ U[0, 1)`
 inline Tensor rand(IntArrayRef size, std::optional<Generator> generator, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rand_generator(rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_rand_generator(size.data(), rlt::length(size.size()), rlt::optional_generator(generator), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws numbers that are uniform on [0, 1) from the given generator.
 /// `out_i ~ U[0, 1)`
 inline Tensor& rand_outf(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_rand_generator_out(rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_rand_generator_out(size.data(), rlt::length(size.size()), rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws numbers that are uniform on [0, 1) from the given generator.
@@ -3777,10 +3777,10 @@ inline Tensor& rand_out(Tensor& out, IntArrayRef size, std::optional<Generator> 
 }
 /// Draws numbers that are uniform on [0, 1), as many as another tensor has elements.
 /// `out_i ~ U[0, 1)`
-inline Tensor rand_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor rand_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rand_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_rand_like(self.handle(), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -3788,15 +3788,15 @@ inline Tensor rand_like(const Tensor& self, TensorOptions options = {}, std::opt
 /// `out_i ~ N(0, 1)`
 inline Tensor randn(IntArrayRef size, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randn(rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randn(size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws numbers that are standard normal.
 /// `out_i ~ N(0, 1)`
 inline Tensor& randn_outf(IntArrayRef size, Tensor& out) {
-  rlt::check(rlt_tensor_randn_out(rlt::data(size), rlt::length(size), rlt::handle(out)));
+  rlt::check(rlt_tensor_randn_out(size.data(), rlt::length(size.size()), out.handle()));
   return out;
 }
 /// Draws numbers that are standard normal.
@@ -3808,15 +3808,15 @@ inline Tensor& randn_out(Tensor& out, IntArrayRef size) {
 /// `out_i ~ N(0, 1)`
 inline Tensor randn(IntArrayRef size, std::optional<Generator> generator, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randn_generator(rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randn_generator(size.data(), rlt::length(size.size()), rlt::optional_generator(generator), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws numbers that are standard normal from the given generator.
 /// `out_i ~ N(0, 1)`
 inline Tensor& randn_outf(IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_randn_generator_out(rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_randn_generator_out(size.data(), rlt::length(size.size()), rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws numbers that are standard normal from the given generator.
@@ -3826,10 +3826,10 @@ inline Tensor& randn_out(Tensor& out, IntArrayRef size, std::optional<Generator>
 }
 /// Draws numbers that are standard normal, as many as another tensor has elements.
 /// `out_i ~ N(0, 1)`
-inline Tensor randn_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = std::nullopt) {
+inline Tensor randn_like(const Tensor& self, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randn_like(rlt::handle(self), rlt::options(options), rlt::pointer(memory_format), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randn_like(self.handle(), &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
@@ -3837,15 +3837,15 @@ inline Tensor randn_like(const Tensor& self, TensorOptions options = {}, std::op
 /// `out_i ~ U{0, ..., high - 1}`
 inline Tensor randint(int64_t high, IntArrayRef size, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randint(high, rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randint(high, size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws integers, each equally likely, below `high`.
 /// `out_i ~ U{0, ..., high - 1}`
 inline Tensor& randint_outf(int64_t high, IntArrayRef size, Tensor& out) {
-  rlt::check(rlt_tensor_randint_out(high, rlt::data(size), rlt::length(size), rlt::handle(out)));
+  rlt::check(rlt_tensor_randint_out(high, size.data(), rlt::length(size.size()), out.handle()));
   return out;
 }
 /// Draws integers, each equally likely, below `high`.
@@ -3857,15 +3857,15 @@ inline Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size) {
 /// `out_i ~ U{0, ..., high - 1}`
 inline Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randint_generator(high, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randint_generator(high, size.data(), rlt::length(size.size()), rlt::optional_generator(generator), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws integers, each equally likely, below `high`, from the given generator.
 /// `out_i ~ U{0, ..., high - 1}`
 inline Tensor& randint_outf(int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_randint_generator_out(high, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_randint_generator_out(high, size.data(), rlt::length(size.size()), rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws integers, each equally likely, below `high`, from the given generator.
@@ -3877,15 +3877,15 @@ inline Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size, std::opt
 /// `out_i ~ U{low, ..., high - 1}`
 inline Tensor randint(int64_t low, int64_t high, IntArrayRef size, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randint_low(low, high, rlt::data(size), rlt::length(size), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randint_low(low, high, size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws integers, each equally likely, below `high` and from `low` on.
 /// `out_i ~ U{low, ..., high - 1}`
 inline Tensor& randint_outf(int64_t low, int64_t high, IntArrayRef size, Tensor& out) {
-  rlt::check(rlt_tensor_randint_low_out(low, high, rlt::data(size), rlt::length(size), rlt::handle(out)));
+  rlt::check(rlt_tensor_randint_low_out(low, high, size.data(), rlt::length(size.size()), out.handle()));
   return out;
 }
 /// Draws integers, each equally likely, below `high` and from `low` on.
@@ -3897,15 +3897,15 @@ inline Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef s
 /// `out_i ~ U{low, ..., high - 1}`
 inline Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randint_low_generator(low, high, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randint_low_generator(low, high, size.data(), rlt::length(size.size()), rlt::optional_generator(generator), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws integers, each equally likely, below `high` and from `low` on, from the given generator.
 /// `out_i ~ U{low, ..., high - 1}`
 inline Tensor& randint_outf(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_randint_low_generator_out(low, high, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_randint_low_generator_out(low, high, size.data(), rlt::length(size.size()), rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws integers, each equally likely, below `high` and from `low` on, from the given generator.
@@ -3917,15 +3917,15 @@ inline Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef s
 /// `out = a permutation of 0..n`
 inline Tensor randperm(int64_t n, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randperm(n, rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randperm(n, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws a random permutation of 0, ..., n - 1.
 /// `out = a permutation of 0..n`
 inline Tensor& randperm_outf(int64_t n, Tensor& out) {
-  rlt::check(rlt_tensor_randperm_out(n, rlt::handle(out)));
+  rlt::check(rlt_tensor_randperm_out(n, out.handle()));
   return out;
 }
 /// Draws a random permutation of 0, ..., n - 1.
@@ -3937,15 +3937,15 @@ inline Tensor& randperm_out(Tensor& out, int64_t n) {
 /// `out = a permutation of 0..n`
 inline Tensor randperm(int64_t n, std::optional<Generator> generator, TensorOptions options = at::kLong) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_randperm_generator(n, rlt::handle(generator), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_randperm_generator(n, rlt::optional_generator(generator), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws a random permutation of 0, ..., n - 1 from the given generator.
 /// `out = a permutation of 0..n`
 inline Tensor& randperm_outf(int64_t n, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_randperm_generator_out(n, rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_randperm_generator_out(n, rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws a random permutation of 0, ..., n - 1 from the given generator.
@@ -3955,123 +3955,123 @@ inline Tensor& randperm_out(Tensor& out, int64_t n, std::optional<Generator> gen
 }
 /// Draws normal numbers of one mean and one deviation.
 /// `out_i ~ N(mean, std^2)`
-inline Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator = std::nullopt, TensorOptions options = {}) {
+inline Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator = {}, TensorOptions options = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_normal_float_float(mean, std, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::options(options), &out0));
-  Tensor result = rlt::adopt(out0);
+  rlt::check(rlt_tensor_normal_float_float(mean, std, size.data(), rlt::length(size.size()), rlt::optional_generator(generator), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
   if (options.requires_grad()) result.set_requires_grad(true);
   return result;
 }
 /// Draws normal numbers of one mean and one deviation.
 /// `out_i ~ N(mean, std^2)`
 inline Tensor& normal_outf(double mean, double std, IntArrayRef size, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_normal_float_float_out(mean, std, rlt::data(size), rlt::length(size), rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_normal_float_float_out(mean, std, size.data(), rlt::length(size.size()), rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws normal numbers of one mean and one deviation.
 /// `out_i ~ N(mean, std^2)`
-inline Tensor& normal_out(Tensor& out, double mean, double std, IntArrayRef size, std::optional<Generator> generator = std::nullopt) {
+inline Tensor& normal_out(Tensor& out, double mean, double std, IntArrayRef size, std::optional<Generator> generator = {}) {
   return normal_outf(mean, std, size, generator, out);
 }
 /// Draws 0 or 1, where each element is the probability of its own 1.
 /// `out_i ~ Bernoulli(self_i)`
-inline Tensor bernoulli(const Tensor& self, std::optional<Generator> generator = std::nullopt) {
+inline Tensor bernoulli(const Tensor& self, std::optional<Generator> generator = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bernoulli(rlt::handle(self), rlt::handle(generator), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bernoulli(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
 }
 /// Draws 0 or 1, where each element is the probability of its own 1.
 /// `out_i ~ Bernoulli(self_i)`
 inline Tensor& bernoulli_outf(const Tensor& self, std::optional<Generator> generator, Tensor& out) {
-  rlt::check(rlt_tensor_bernoulli_out(rlt::handle(self), rlt::handle(generator), rlt::handle(out)));
+  rlt::check(rlt_tensor_bernoulli_out(self.handle(), rlt::optional_generator(generator), out.handle()));
   return out;
 }
 /// Draws 0 or 1, where each element is the probability of its own 1.
 /// `out_i ~ Bernoulli(self_i)`
-inline Tensor& bernoulli_out(Tensor& out, const Tensor& self, std::optional<Generator> generator = std::nullopt) {
+inline Tensor& bernoulli_out(Tensor& out, const Tensor& self, std::optional<Generator> generator = {}) {
   return bernoulli_outf(self, generator, out);
 }
 /// Draws 0 or 1 with one probability, shaped like `self`.
 /// `out_i ~ Bernoulli(p)`
-inline Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> generator = std::nullopt) {
+inline Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> generator = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bernoulli_p(rlt::handle(self), p, rlt::handle(generator), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bernoulli_p(self.handle(), p, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
 }
 
 // reduction: Sums, means and largest elements, over everything or over dimensions.
 /// Adds all elements; bool and integers give int64.
 /// `out = sum_i self_i`
-inline Tensor sum(const Tensor& self, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor sum(const Tensor& self, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum(rlt::handle(self), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sum(self.handle(), rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Adds the elements along dimensions; none given means all.
 /// `out = sum over dim of self`
-inline Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor sum(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum_dim_IntList(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sum_dim_IntList(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Adds the elements along dimensions; none given means all.
 /// `out = sum over dim of self`
 inline Tensor& sum_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_sum_IntList_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_sum_IntList_out(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Adds the elements along dimensions; none given means all.
 /// `out = sum over dim of self`
-inline Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& sum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   return sum_outf(self, dim, keepdim, dtype, out);
 }
 /// Averages all elements.
 /// `out = (sum_i self_i) / n`
-inline Tensor mean(const Tensor& self, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor mean(const Tensor& self, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mean(rlt::handle(self), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mean(self.handle(), rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Averages all elements.
 /// `out = (sum_i self_i) / n`
 inline Tensor& mean_outf(const Tensor& self, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_mean_dtype_out(rlt::handle(self), rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_mean_dtype_out(self.handle(), rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Averages all elements.
 /// `out = (sum_i self_i) / n`
-inline Tensor& mean_out(Tensor& out, const Tensor& self, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& mean_out(Tensor& out, const Tensor& self, std::optional<ScalarType> dtype = {}) {
   return mean_outf(self, dtype, out);
 }
 /// Averages the elements along dimensions; none given means all.
 /// `out = (sum over dim of self) / n`
-inline Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor mean(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mean_dim(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mean_dim(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Averages the elements along dimensions; none given means all.
 /// `out = (sum over dim of self) / n`
 inline Tensor& mean_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_mean_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_mean_out(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Averages the elements along dimensions; none given means all.
 /// `out = (sum over dim of self) / n`
-inline Tensor& mean_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& mean_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   return mean_outf(self, dim, keepdim, dtype, out);
 }
 /// Finds the largest element; NaN wins. Ties share the gradient.
 /// `out = max_i self_i`
 inline Tensor max(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_max(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_max(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Finds the largest element; NaN wins. Ties share the gradient.
 /// `out = max_i self_i`
 inline Tensor& max_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_max_unary_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_max_unary_out(self.handle(), out.handle()));
   return out;
 }
 /// Finds the largest element; NaN wins. Ties share the gradient.
@@ -4084,13 +4084,13 @@ inline Tensor& max_out(Tensor& out, const Tensor& self) {
 inline std::tuple<Tensor, Tensor> max(const Tensor& self, int64_t dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_max_dim(rlt::handle(self), dim, rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_max_dim(self.handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the largest element along a dimension and where it stands; NaN wins, and the first of equals.
 /// `values = max over dim of self, indices = argmax over dim of self`
 inline std::tuple<Tensor&, Tensor&> max_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& max, Tensor& max_values) {
-  rlt::check(rlt_tensor_max_dim_max(rlt::handle(self), dim, rlt::flag(keepdim), rlt::handle(max), rlt::handle(max_values)));
+  rlt::check(rlt_tensor_max_dim_max(self.handle(), dim, keepdim, max.handle(), max_values.handle()));
   return std::tuple<Tensor&, Tensor&>(max, max_values);
 }
 /// Finds the largest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -4102,13 +4102,13 @@ inline std::tuple<Tensor&, Tensor&> max_out(Tensor& max, Tensor& max_values, con
 /// `out = max over dim of self`
 inline Tensor amax(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_amax(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_amax(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds the largest element along dimensions; none given means all. Ties share the gradient.
 /// `out = max over dim of self`
 inline Tensor& amax_outf(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_amax_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_amax_out(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, out.handle()));
   return out;
 }
 /// Finds the largest element along dimensions; none given means all. Ties share the gradient.
@@ -4118,20 +4118,20 @@ inline Tensor& amax_out(Tensor& out, const Tensor& self, IntArrayRef dim = {}, b
 }
 /// Finds where the largest element stands, along a dimension or in the flattened tensor.
 /// `out = argmax over dim of self`
-inline Tensor argmax(const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
+inline Tensor argmax(const Tensor& self, std::optional<int64_t> dim = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argmax(rlt::handle(self), rlt::pointer(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_argmax(self.handle(), rlt::optional_int(dim), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds where the largest element stands, along a dimension or in the flattened tensor.
 /// `out = argmax over dim of self`
 inline Tensor& argmax_outf(const Tensor& self, std::optional<int64_t> dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_argmax_out(rlt::handle(self), rlt::pointer(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_argmax_out(self.handle(), rlt::optional_int(dim), keepdim, out.handle()));
   return out;
 }
 /// Finds where the largest element stands, along a dimension or in the flattened tensor.
 /// `out = argmax over dim of self`
-inline Tensor& argmax_out(Tensor& out, const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
+inline Tensor& argmax_out(Tensor& out, const Tensor& self, std::optional<int64_t> dim = {}, bool keepdim = false) {
   return argmax_outf(self, dim, keepdim, out);
 }
 /// Finds the k largest or smallest elements along a dimension, and where they stand.
@@ -4139,13 +4139,13 @@ inline Tensor& argmax_out(Tensor& out, const Tensor& self, std::optional<int64_t
 inline std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_topk(rlt::handle(self), k, dim, rlt::flag(largest), rlt::flag(sorted), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_topk(self.handle(), k, dim, largest, sorted, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the k largest or smallest elements along a dimension, and where they stand.
 /// `values, indices = the first k of sort(self, dim)`
 inline std::tuple<Tensor&, Tensor&> topk_outf(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted, Tensor& values, Tensor& indices) {
-  rlt::check(rlt_tensor_topk_values(rlt::handle(self), k, dim, rlt::flag(largest), rlt::flag(sorted), rlt::handle(values), rlt::handle(indices)));
+  rlt::check(rlt_tensor_topk_values(self.handle(), k, dim, largest, sorted, values.handle(), indices.handle()));
   return std::tuple<Tensor&, Tensor&>(values, indices);
 }
 /// Finds the k largest or smallest elements along a dimension, and where they stand.
@@ -4677,8 +4677,8 @@ inline Tensor& frobenius_norm_out(Tensor& out, const Tensor& self, IntArrayRef d
 /// `out = 0 everywhere, grad at indices`
 inline Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntArrayRef sizes, bool keepdim) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_value_selecting_reduction_backward(rlt::handle(grad), dim, rlt::handle(indices), rlt::data(sizes), rlt::length(sizes), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_value_selecting_reduction_backward(grad.handle(), dim, indices.handle(), sizes.data(), rlt::length(sizes.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 
 // view: Other shapes over the same storage.
@@ -4686,141 +4686,141 @@ inline Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim
 /// `out_i = self_i in row-major order`
 inline Tensor reshape(const Tensor& self, IntArrayRef shape) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reshape(rlt::handle(self), rlt::data(shape), rlt::length(shape), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_reshape(self.handle(), shape.data(), rlt::length(shape.size()), &out0));
+  return Tensor(out0);
 }
 /// A view of the whole tensor.
 /// `out_i = self_i`
 inline Tensor alias(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_alias(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_alias(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// A view of the tensor that gradients do not pass.
 /// `out_i = self_i`
 inline Tensor detach(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_detach(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_detach(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Swaps two dimensions.
 /// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
 inline Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_transpose_int(rlt::handle(self), dim0, dim1, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_transpose_int(self.handle(), dim0, dim1, &out0));
+  return Tensor(out0);
 }
 /// Transposes a matrix; a vector stays as it is.
 /// `out[j, i] = self[i, j]`
 inline Tensor t(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_t(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_t(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Puts the dimensions in another order.
 /// `dimension k of out = dimension dims[k] of self`
 inline Tensor permute(const Tensor& self, IntArrayRef dims) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_permute(rlt::handle(self), rlt::data(dims), rlt::length(dims), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_permute(self.handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
 }
 /// Takes one slice of a dimension, which disappears.
 /// `out = self[..., index, ...]`
 inline Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_select_int(rlt::handle(self), dim, index, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_select_int(self.handle(), dim, index, &out0));
+  return Tensor(out0);
 }
 /// Puts the gradient of select back into zeros.
 /// `out = 0 everywhere, out[..., index, ...] = grad_output`
 inline Tensor select_backward(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim, int64_t index) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_select_backward(rlt::handle(grad_output), rlt::data(input_sizes), rlt::length(input_sizes), dim, index, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_select_backward(grad_output.handle(), input_sizes.data(), rlt::length(input_sizes.size()), dim, index, &out0));
+  return Tensor(out0);
 }
 /// Takes every step-th element of a dimension from `start` up to `end`; the bounds are cut to the size.
 /// `out[..., i, ...] = self[..., start + i * step, ...]`
-inline Tensor slice(const Tensor& self, int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1) {
+inline Tensor slice(const Tensor& self, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_slice_Tensor(rlt::handle(self), dim, rlt::pointer(start), rlt::pointer(end), step, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_slice_Tensor(self.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
+  return Tensor(out0);
 }
 /// Puts the gradient of slice back into zeros.
 /// `out = 0 everywhere, out[..., start + i * step, ...] = grad_output[..., i, ...]`
 inline Tensor slice_backward(const Tensor& grad_output, IntArrayRef input_sizes, int64_t dim, int64_t start, int64_t end, int64_t step) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_slice_backward(rlt::handle(grad_output), rlt::data(input_sizes), rlt::length(input_sizes), dim, start, end, step, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_slice_backward(grad_output.handle(), input_sizes.data(), rlt::length(input_sizes.size()), dim, start, end, step, &out0));
+  return Tensor(out0);
 }
 /// Takes `length` elements of a dimension from `start` on.
 /// `out[..., i, ...] = self[..., start + i, ...]`
 inline Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_narrow(rlt::handle(self), dim, start, length, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_narrow(self.handle(), dim, start, length, &out0));
+  return Tensor(out0);
 }
 /// Inserts a dimension of size 1.
 /// `out[..., 0, ...] = self`
 inline Tensor unsqueeze(const Tensor& self, int64_t dim) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_unsqueeze(rlt::handle(self), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_unsqueeze(self.handle(), dim, &out0));
+  return Tensor(out0);
 }
 /// Removes every dimension of size 1.
 /// `out = self`
 inline Tensor squeeze(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_squeeze(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Removes a dimension if its size is 1.
 /// `out = self`
 inline Tensor squeeze(const Tensor& self, int64_t dim) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze_dim(rlt::handle(self), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_squeeze_dim(self.handle(), dim, &out0));
+  return Tensor(out0);
 }
 /// Joins the dimensions from `start_dim` to `end_dim` into one.
 /// `out_i = self_i in row-major order`
 inline Tensor flatten(const Tensor& self, int64_t start_dim = 0, int64_t end_dim = -1) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_flatten_using_ints(rlt::handle(self), start_dim, end_dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_flatten_using_ints(self.handle(), start_dim, end_dim, &out0));
+  return Tensor(out0);
 }
 /// Shows the storage with any sizes, strides and offset.
 /// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
-inline Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = std::nullopt) {
+inline Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_as_strided(rlt::handle(self), rlt::data(size), rlt::length(size), rlt::data(stride), rlt::length(stride), rlt::pointer(storage_offset), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_as_strided(self.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
+  return Tensor(out0);
 }
 /// Splits a dimension into its slices.
 /// `out_k = self[..., k, ...]`
 inline std::vector<Tensor> unbind(const Tensor& self, int64_t dim = 0) {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_unbind_int(rlt::handle(self), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_unbind_int(self.handle(), dim, &out0));
+  return rlt::adopt_list(out0);
 }
 /// Splits a dimension into parts of `split_size`; the last may be smaller.
 /// `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
 inline std::vector<Tensor> split(const Tensor& self, int64_t split_size, int64_t dim = 0) {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_Tensor(rlt::handle(self), split_size, dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_split_Tensor(self.handle(), split_size, dim, &out0));
+  return rlt::adopt_list(out0);
 }
 /// Splits a dimension into parts of the given sizes.
 /// `out_k = the next split_size[k] slices of self`
 inline std::vector<Tensor> split(const Tensor& self, IntArrayRef split_size, int64_t dim = 0) {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_sizes(rlt::handle(self), rlt::data(split_size), rlt::length(split_size), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_split_sizes(self.handle(), split_size.data(), rlt::length(split_size.size()), dim, &out0));
+  return rlt::adopt_list(out0);
 }
 /// Splits a dimension into parts of the given sizes.
 /// `out_k = the next split_sizes[k] slices of self`
 inline std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0) {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_with_sizes(rlt::handle(self), rlt::data(split_sizes), rlt::length(split_sizes), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_split_with_sizes(self.handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
+  return rlt::adopt_list(out0);
 }
 
 RLT_NAMESPACE_END

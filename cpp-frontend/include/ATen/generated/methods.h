@@ -6,22 +6,22 @@
 /// `out_i = self_i if |self_i| > lambd, else 0`
 Tensor hardshrink(const Scalar& lambd = 0.5) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardshrink(rlt::handle(*this), rlt::scalar(lambd), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardshrink(handle(), &lambd.raw(), &out0));
+  return Tensor(out0);
 }
 /// Passes a gradient on through `hardshrink`.
 /// `out_i = grad_out_i if |self_i| > lambd, else 0`
 Tensor hardshrink_backward(const Tensor& grad_out, const Scalar& lambd) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hardshrink_backward(rlt::handle(grad_out), rlt::handle(*this), rlt::scalar(lambd), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hardshrink_backward(grad_out.handle(), handle(), &lambd.raw(), &out0));
+  return Tensor(out0);
 }
 /// Scales elements below zero by learned factors, one or one for each channel.
 /// `out_i = self_i if self_i > 0, else weight_c * self_i`
 Tensor prelu(const Tensor& weight) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prelu(rlt::handle(*this), rlt::handle(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_prelu(handle(), weight.handle(), &out0));
+  return Tensor(out0);
 }
 
 // bitwise: Bits of integers and bools.
@@ -29,143 +29,143 @@ Tensor prelu(const Tensor& weight) const {
 /// `out_i = ~self_i`
 Tensor bitwise_not() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_not(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_not(handle(), &out0));
+  return Tensor(out0);
 }
 /// Turns each bit.
 /// `out_i = ~self_i`
 Tensor& bitwise_not_() const {
-  rlt::check(rlt_tensor_bitwise_not_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_bitwise_not_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Keeps the bits that both have.
 /// `out_i = self_i & other_i`
 Tensor bitwise_and(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_and_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that both have.
 /// `out_i = self_i & other_i`
 Tensor& bitwise_and_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_and_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_bitwise_and_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Keeps the bits that it and a number have.
 /// `out_i = self_i & other`
 Tensor bitwise_and(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_and_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_and_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that it and a number have.
 /// `out_i = self_i & other`
 Tensor& bitwise_and_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_and_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_bitwise_and_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Keeps the bits that either has.
 /// `out_i = self_i | other_i`
 Tensor bitwise_or(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_or_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that either has.
 /// `out_i = self_i | other_i`
 Tensor& bitwise_or_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_or_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_bitwise_or_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Keeps the bits that it or a number has.
 /// `out_i = self_i | other`
 Tensor bitwise_or(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_or_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_or_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that it or a number has.
 /// `out_i = self_i | other`
 Tensor& bitwise_or_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_or_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_bitwise_or_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Keeps the bits that one of both has.
 /// `out_i = self_i ^ other_i`
 Tensor bitwise_xor(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_xor_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that one of both has.
 /// `out_i = self_i ^ other_i`
 Tensor& bitwise_xor_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_xor_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_bitwise_xor_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Keeps the bits that one of it and a number has.
 /// `out_i = self_i ^ other`
 Tensor bitwise_xor(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_xor_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_xor_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Keeps the bits that one of it and a number has.
 /// `out_i = self_i ^ other`
 Tensor& bitwise_xor_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_xor_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_bitwise_xor_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Moves bits up.
 /// `out_i = self_i * 2^(other_i)`
 Tensor bitwise_left_shift(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits up.
 /// `out_i = self_i * 2^(other_i)`
 Tensor& bitwise_left_shift_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Moves bits up, all by one number.
 /// `out_i = self_i * 2^(other)`
 Tensor bitwise_left_shift(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits up, all by one number.
 /// `out_i = self_i * 2^(other)`
 Tensor& bitwise_left_shift_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_bitwise_left_shift_Tensor_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Moves bits down, rounding down.
 /// `out_i = floor(self_i / 2^(other_i))`
 Tensor bitwise_right_shift(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits down, rounding down.
 /// `out_i = floor(self_i / 2^(other_i))`
 Tensor& bitwise_right_shift_(const Tensor& other) const {
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Moves bits down, rounding down, all by one number.
 /// `out_i = floor(self_i / 2^(other))`
 Tensor bitwise_right_shift(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Moves bits down, rounding down, all by one number.
 /// `out_i = floor(self_i / 2^(other))`
 Tensor& bitwise_right_shift_(const Scalar& other) const {
-  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_bitwise_right_shift_Tensor_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 
@@ -174,250 +174,250 @@ Tensor& bitwise_right_shift_(const Scalar& other) const {
 /// `out_i = self_i == other_i`
 Tensor eq(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_eq_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_eq_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are equal to those of another tensor.
 /// `out_i = self_i == other_i`
 Tensor& eq_(const Tensor& other) const {
-  rlt::check(rlt_tensor_eq_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_eq_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are equal to a number.
 /// `out_i = self_i == other`
 Tensor eq(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_eq_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_eq_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are equal to a number.
 /// `out_i = self_i == other`
 Tensor& eq_(const Scalar& other) const {
-  rlt::check(rlt_tensor_eq_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_eq_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are different from those of another tensor.
 /// `out_i = self_i != other_i`
 Tensor ne(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ne_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ne_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are different from those of another tensor.
 /// `out_i = self_i != other_i`
 Tensor& ne_(const Tensor& other) const {
-  rlt::check(rlt_tensor_ne_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_ne_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are different from a number.
 /// `out_i = self_i != other`
 Tensor ne(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ne_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ne_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are different from a number.
 /// `out_i = self_i != other`
 Tensor& ne_(const Scalar& other) const {
-  rlt::check(rlt_tensor_ne_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_ne_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are less than those of another tensor.
 /// `out_i = self_i < other_i`
 Tensor lt(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lt_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lt_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than those of another tensor.
 /// `out_i = self_i < other_i`
 Tensor& lt_(const Tensor& other) const {
-  rlt::check(rlt_tensor_lt_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_lt_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are less than a number.
 /// `out_i = self_i < other`
 Tensor lt(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lt_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lt_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than a number.
 /// `out_i = self_i < other`
 Tensor& lt_(const Scalar& other) const {
-  rlt::check(rlt_tensor_lt_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_lt_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are less than or equal to those of another tensor.
 /// `out_i = self_i <= other_i`
 Tensor le(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_le_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_le_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than or equal to those of another tensor.
 /// `out_i = self_i <= other_i`
 Tensor& le_(const Tensor& other) const {
-  rlt::check(rlt_tensor_le_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_le_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are less than or equal to a number.
 /// `out_i = self_i <= other`
 Tensor le(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_le_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_le_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are less than or equal to a number.
 /// `out_i = self_i <= other`
 Tensor& le_(const Scalar& other) const {
-  rlt::check(rlt_tensor_le_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_le_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are greater than those of another tensor.
 /// `out_i = self_i > other_i`
 Tensor gt(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gt_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gt_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than those of another tensor.
 /// `out_i = self_i > other_i`
 Tensor& gt_(const Tensor& other) const {
-  rlt::check(rlt_tensor_gt_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_gt_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are greater than a number.
 /// `out_i = self_i > other`
 Tensor gt(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gt_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gt_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than a number.
 /// `out_i = self_i > other`
 Tensor& gt_(const Scalar& other) const {
-  rlt::check(rlt_tensor_gt_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_gt_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are greater than or equal to those of another tensor.
 /// `out_i = self_i >= other_i`
 Tensor ge(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ge_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ge_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than or equal to those of another tensor.
 /// `out_i = self_i >= other_i`
 Tensor& ge_(const Tensor& other) const {
-  rlt::check(rlt_tensor_ge_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_ge_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are greater than or equal to a number.
 /// `out_i = self_i >= other`
 Tensor ge(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ge_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ge_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are greater than or equal to a number.
 /// `out_i = self_i >= other`
 Tensor& ge_(const Scalar& other) const {
-  rlt::check(rlt_tensor_ge_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_ge_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are non-zero in both tensors.
 /// `out_i = self_i and other_i`
 Tensor logical_and(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_and(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_and(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are non-zero in both tensors.
 /// `out_i = self_i and other_i`
 Tensor& logical_and_(const Tensor& other) const {
-  rlt::check(rlt_tensor_logical_and_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_logical_and_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are non-zero in one of two tensors.
 /// `out_i = self_i or other_i`
 Tensor logical_or(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_or(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_or(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are non-zero in one of two tensors.
 /// `out_i = self_i or other_i`
 Tensor& logical_or_(const Tensor& other) const {
-  rlt::check(rlt_tensor_logical_or_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_logical_or_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are zero.
 /// `out_i = not self_i`
 Tensor logical_not() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_not(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_not(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are zero.
 /// `out_i = not self_i`
 Tensor& logical_not_() const {
-  rlt::check(rlt_tensor_logical_not_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_logical_not_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Tests which elements are not a number.
 /// `out_i = self_i is NaN`
 Tensor isnan() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isnan(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isnan(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are infinite.
 /// `out_i = |self_i| is infinite`
 Tensor isinf() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isinf(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isinf(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are finite numbers.
 /// `out_i = |self_i| is a finite number`
 Tensor isfinite() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isfinite(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isfinite(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are plus infinity.
 /// `out_i = self_i is +infinity`
 Tensor isposinf() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isposinf(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isposinf(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are minus infinity.
 /// `out_i = self_i is -infinity`
 Tensor isneginf() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_isneginf(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_isneginf(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements have the sign minus, zeros too.
 /// `out_i = self_i is below zero, or -0`
 Tensor signbit() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_signbit(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_signbit(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are true in one tensor and not in the other.
 /// `out_i = self_i xor other_i, as truths`
 Tensor logical_xor(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logical_xor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logical_xor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tests which elements are true in one tensor and not in the other.
 /// `out_i = self_i xor other_i, as truths`
 Tensor& logical_xor_(const Tensor& other) const {
-  rlt::check(rlt_tensor_logical_xor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_logical_xor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 
@@ -425,69 +425,69 @@ Tensor& logical_xor_(const Tensor& other) const {
 /// Copies the elements of another tensor, converting dtype and device.
 /// `self_i = src_i`
 Tensor& copy_(const Tensor& src, bool non_blocking = false) const {
-  rlt::check(rlt_tensor_copy_(rlt::handle(*this), rlt::handle(src), rlt::flag(non_blocking)));
+  rlt::check(rlt_tensor_copy_(handle(), src.handle(), non_blocking));
   return const_cast<Tensor&>(*this);
 }
 /// Copies the tensor; the gradient passes through.
 /// `out_i = self_i`
-Tensor clone(std::optional<MemoryFormat> memory_format = std::nullopt) const {
+Tensor clone(std::optional<MemoryFormat> memory_format = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clone(rlt::handle(*this), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clone(handle(), rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
 }
 /// Returns the tensor itself if it is contiguous in the format, else a copy that is.
 /// `out_i = self_i`
 Tensor contiguous(MemoryFormat memory_format = MemoryFormat::Contiguous) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_contiguous(rlt::handle(*this), rlt::code(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_contiguous(handle(), static_cast<int32_t>(memory_format), &out0));
+  return Tensor(out0);
 }
 /// Converts the dtype. Returns the tensor itself where nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = std::nullopt) const {
+Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_dtype(rlt::handle(*this), rlt::code(dtype), rlt::flag(non_blocking), rlt::flag(copy), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_to_dtype(handle(), static_cast<int32_t>(dtype), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
 }
 /// Converts device and dtype. Returns the tensor itself where nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = std::nullopt) const {
+Tensor to(Device device, ScalarType dtype, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_device(rlt::handle(*this), rlt::device(device), rlt::code(dtype), rlt::flag(non_blocking), rlt::flag(copy), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_to_device(handle(), &device.raw(), static_cast<int32_t>(dtype), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
 }
 /// Converts to the dtype and device of another tensor. Returns the tensor itself where nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = std::nullopt) const {
+Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_other(rlt::handle(*this), rlt::handle(other), rlt::flag(non_blocking), rlt::flag(copy), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_to_other(handle(), other.handle(), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
 }
 /// Converts to any tensor options. Returns the tensor itself where nothing changes and `copy` is false.
 /// `out_i = cast(self_i)`
-Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = std::nullopt) const {
+Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false, std::optional<MemoryFormat> memory_format = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_to_dtype_layout(rlt::handle(*this), rlt::options(options), rlt::flag(non_blocking), rlt::flag(copy), rlt::pointer(memory_format), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_to_dtype_layout(handle(), &options.raw(), non_blocking, copy, rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
 }
 
 // creation: Tensors made from sizes and constants.
 /// Sets every element to one value.
 /// `out_i = value`
 Tensor& fill_(const Scalar& value) const {
-  rlt::check(rlt_tensor_fill_Scalar_(rlt::handle(*this), rlt::scalar(value)));
+  rlt::check(rlt_tensor_fill_Scalar_(handle(), &value.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Sets every element to zero.
 /// `out_i = 0`
 Tensor& zero_() const {
-  rlt::check(rlt_tensor_zero_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_zero_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Sets every element to the value of a tensor without dimensions.
 /// `out_i = value`
 Tensor& fill_(const Tensor& value) const {
-  rlt::check(rlt_tensor_fill_Tensor_(rlt::handle(*this), rlt::handle(value)));
+  rlt::check(rlt_tensor_fill_Tensor_(handle(), value.handle()));
   return const_cast<Tensor&>(*this);
 }
 
@@ -496,417 +496,417 @@ Tensor& fill_(const Tensor& value) const {
 /// `out_i = 2^(self_i)`
 Tensor exp2() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_exp2(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_exp2(handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises 2 to each element.
 /// `out_i = 2^(self_i)`
 Tensor& exp2_() const {
-  rlt::check(rlt_tensor_exp2_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_exp2_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Raises e to each element and subtracts 1, exactly for small elements too.
 /// `out_i = e^(self_i) - 1`
 Tensor expm1() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expm1(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_expm1(handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises e to each element and subtracts 1, exactly for small elements too.
 /// `out_i = e^(self_i) - 1`
 Tensor& expm1_() const {
-  rlt::check(rlt_tensor_expm1_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_expm1_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the logarithm to base 2 of each element.
 /// `out_i = log_2(self_i)`
 Tensor log2() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log2(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log2(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm to base 2 of each element.
 /// `out_i = log_2(self_i)`
 Tensor& log2_() const {
-  rlt::check(rlt_tensor_log2_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_log2_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the logarithm to base 10 of each element.
 /// `out_i = log_10(self_i)`
 Tensor log10() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log10(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log10(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm to base 10 of each element.
 /// `out_i = log_10(self_i)`
 Tensor& log10_() const {
-  rlt::check(rlt_tensor_log10_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_log10_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
 /// `out_i = ln(1 + self_i)`
 Tensor log1p() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log1p(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log1p(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the natural logarithm of 1 plus each element, exactly for small elements too.
 /// `out_i = ln(1 + self_i)`
 Tensor& log1p_() const {
-  rlt::check(rlt_tensor_log1p_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_log1p_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the inverse of the square root of each element.
 /// `out_i = 1 / sqrt(self_i)`
 Tensor rsqrt() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rsqrt(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_rsqrt(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse of the square root of each element.
 /// `out_i = 1 / sqrt(self_i)`
 Tensor& rsqrt_() const {
-  rlt::check(rlt_tensor_rsqrt_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_rsqrt_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Multiplies each element by itself; bools give integers.
 /// `out_i = self_i^2`
 Tensor square() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_square(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_square(handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by itself; bools give integers.
 /// `out_i = self_i^2`
 Tensor& square_() const {
-  rlt::check(rlt_tensor_square_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_square_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the sine of each element, in radians.
 /// `out_i = sin(self_i)`
 Tensor sin() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sin(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sin(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the sine of each element, in radians.
 /// `out_i = sin(self_i)`
 Tensor& sin_() const {
-  rlt::check(rlt_tensor_sin_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sin_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the cosine of each element, in radians.
 /// `out_i = cos(self_i)`
 Tensor cos() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cos(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cos(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the cosine of each element, in radians.
 /// `out_i = cos(self_i)`
 Tensor& cos_() const {
-  rlt::check(rlt_tensor_cos_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_cos_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the tangent of each element, in radians.
 /// `out_i = tan(self_i)`
 Tensor tan() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tan(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_tan(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the tangent of each element, in radians.
 /// `out_i = tan(self_i)`
 Tensor& tan_() const {
-  rlt::check(rlt_tensor_tan_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_tan_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the arcsine of each element.
 /// `out_i = arcsin(self_i)`
 Tensor asin() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_asin(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_asin(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the arcsine of each element.
 /// `out_i = arcsin(self_i)`
 Tensor& asin_() const {
-  rlt::check(rlt_tensor_asin_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_asin_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the arccosine of each element.
 /// `out_i = arccos(self_i)`
 Tensor acos() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_acos(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_acos(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the arccosine of each element.
 /// `out_i = arccos(self_i)`
 Tensor& acos_() const {
-  rlt::check(rlt_tensor_acos_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_acos_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the arctangent of each element.
 /// `out_i = arctan(self_i)`
 Tensor atan() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atan(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_atan(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the arctangent of each element.
 /// `out_i = arctan(self_i)`
 Tensor& atan_() const {
-  rlt::check(rlt_tensor_atan_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_atan_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the hyperbolic sine of each element.
 /// `out_i = sinh(self_i)`
 Tensor sinh() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sinh(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sinh(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the hyperbolic sine of each element.
 /// `out_i = sinh(self_i)`
 Tensor& sinh_() const {
-  rlt::check(rlt_tensor_sinh_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sinh_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the hyperbolic cosine of each element.
 /// `out_i = cosh(self_i)`
 Tensor cosh() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cosh(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cosh(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the hyperbolic cosine of each element.
 /// `out_i = cosh(self_i)`
 Tensor& cosh_() const {
-  rlt::check(rlt_tensor_cosh_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_cosh_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the hyperbolic tangent of each element.
 /// `out_i = tanh(self_i)`
 Tensor tanh() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_tanh(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_tanh(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the hyperbolic tangent of each element.
 /// `out_i = tanh(self_i)`
 Tensor& tanh_() const {
-  rlt::check(rlt_tensor_tanh_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_tanh_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the inverse hyperbolic sine of each element.
 /// `out_i = arsinh(self_i)`
 Tensor asinh() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_asinh(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_asinh(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse hyperbolic sine of each element.
 /// `out_i = arsinh(self_i)`
 Tensor& asinh_() const {
-  rlt::check(rlt_tensor_asinh_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_asinh_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the inverse hyperbolic cosine of each element.
 /// `out_i = arcosh(self_i)`
 Tensor acosh() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_acosh(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_acosh(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse hyperbolic cosine of each element.
 /// `out_i = arcosh(self_i)`
 Tensor& acosh_() const {
-  rlt::check(rlt_tensor_acosh_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_acosh_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the inverse hyperbolic tangent of each element.
 /// `out_i = artanh(self_i)`
 Tensor atanh() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atanh(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_atanh(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the inverse hyperbolic tangent of each element.
 /// `out_i = artanh(self_i)`
 Tensor& atanh_() const {
-  rlt::check(rlt_tensor_atanh_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_atanh_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the logistic function of each element.
 /// `out_i = 1 / (1 + e^(-self_i))`
 Tensor sigmoid() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sigmoid(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sigmoid(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logistic function of each element.
 /// `out_i = 1 / (1 + e^(-self_i))`
 Tensor& sigmoid_() const {
-  rlt::check(rlt_tensor_sigmoid_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sigmoid_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the error function of each element.
 /// `out_i = erf(self_i)`
 Tensor erf() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erf(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_erf(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the error function of each element.
 /// `out_i = erf(self_i)`
 Tensor& erf_() const {
-  rlt::check(rlt_tensor_erf_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_erf_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the complement of the error function of each element, small results exactly too.
 /// `out_i = 1 - erf(self_i)`
 Tensor erfc() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_erfc(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_erfc(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the complement of the error function of each element, small results exactly too.
 /// `out_i = 1 - erf(self_i)`
 Tensor& erfc_() const {
-  rlt::check(rlt_tensor_erfc_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_erfc_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Raises each element to a power.
 /// `out_i = self_i^(exponent_i)`
 Tensor pow(const Tensor& exponent) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Tensor_Tensor(rlt::handle(*this), rlt::handle(exponent), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_pow_Tensor_Tensor(handle(), exponent.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to a power.
 /// `out_i = self_i^(exponent_i)`
 Tensor& pow_(const Tensor& exponent) const {
-  rlt::check(rlt_tensor_pow_Tensor_(rlt::handle(*this), rlt::handle(exponent)));
+  rlt::check(rlt_tensor_pow_Tensor_(handle(), exponent.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Raises each element to one power.
 /// `out_i = self_i^exponent`
 Tensor pow(const Scalar& exponent) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_pow_Tensor_Scalar(rlt::handle(*this), rlt::scalar(exponent), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_pow_Tensor_Scalar(handle(), &exponent.raw(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to one power.
 /// `out_i = self_i^exponent`
 Tensor& pow_(const Scalar& exponent) const {
-  rlt::check(rlt_tensor_pow_Scalar_(rlt::handle(*this), rlt::scalar(exponent)));
+  rlt::check(rlt_tensor_pow_Scalar_(handle(), &exponent.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the sine of pi times each element, over that.
 /// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
 Tensor sinc() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sinc(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sinc(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the sine of pi times each element, over that.
 /// `out_i = sin(pi * self_i) / (pi * self_i), 1 at 0`
 Tensor& sinc_() const {
-  rlt::check(rlt_tensor_sinc_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sinc_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Turns degrees into radians.
 /// `out_i = self_i * pi / 180`
 Tensor deg2rad() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_deg2rad(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_deg2rad(handle(), &out0));
+  return Tensor(out0);
 }
 /// Turns degrees into radians.
 /// `out_i = self_i * pi / 180`
 Tensor& deg2rad_() const {
-  rlt::check(rlt_tensor_deg2rad_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_deg2rad_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Turns radians into degrees.
 /// `out_i = self_i * 180 / pi`
 Tensor rad2deg() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_rad2deg(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_rad2deg(handle(), &out0));
+  return Tensor(out0);
 }
 /// Turns radians into degrees.
 /// `out_i = self_i * 180 / pi`
 Tensor& rad2deg_() const {
-  rlt::check(rlt_tensor_rad2deg_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_rad2deg_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the angle of the points (other, self).
 /// `out_i = the angle from the first axis to (other_i, self_i)`
 Tensor atan2(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_atan2(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_atan2(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the angle of the points (other, self).
 /// `out_i = the angle from the first axis to (other_i, self_i)`
 Tensor& atan2_(const Tensor& other) const {
-  rlt::check(rlt_tensor_atan2_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_atan2_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the distance of the points (self, other) from 0, without overflow on the way.
 /// `out_i = sqrt(self_i^2 + other_i^2)`
 Tensor hypot(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_hypot(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_hypot(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the distance of the points (self, other) from 0, without overflow on the way.
 /// `out_i = sqrt(self_i^2 + other_i^2)`
 Tensor& hypot_(const Tensor& other) const {
-  rlt::check(rlt_tensor_hypot_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_hypot_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the logarithm of the sum of exponentials, without overflow on the way.
 /// `out_i = ln(e^(self_i) + e^(other_i))`
 Tensor logaddexp(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logaddexp(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logaddexp(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the logarithm to base 2 of the sum of powers of 2, without overflow on the way.
 /// `out_i = log_2(2^(self_i) + 2^(other_i))`
 Tensor logaddexp2(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logaddexp2(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logaddexp2(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by the logarithm of another; 0 where the first is.
 /// `out_i = self_i * ln(other_i), 0 where self_i = 0`
 Tensor xlogy(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_xlogy_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by the logarithm of another; 0 where the first is.
 /// `out_i = self_i * ln(other_i), 0 where self_i = 0`
 Tensor& xlogy_(const Tensor& other) const {
-  rlt::check(rlt_tensor_xlogy_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_xlogy_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Multiplies each element by the logarithm of a number; 0 where the first is.
 /// `out_i = self_i * ln(other), 0 where self_i = 0`
 Tensor xlogy(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_xlogy_Scalar_Other(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_xlogy_Scalar_Other(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by the logarithm of a number; 0 where the first is.
 /// `out_i = self_i * ln(other), 0 where self_i = 0`
 Tensor& xlogy_(const Scalar& other) const {
-  rlt::check(rlt_tensor_xlogy_Scalar_Other_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_xlogy_Scalar_Other_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 
@@ -915,66 +915,66 @@ Tensor& xlogy_(const Scalar& other) const {
 /// `out[..., i, ...] = self[..., index_i, ...]`
 Tensor index_select(int64_t dim, const Tensor& index) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_select(rlt::handle(*this), dim, rlt::handle(index), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_index_select(handle(), dim, index.handle(), &out0));
+  return Tensor(out0);
 }
 /// Adds slices of a source at the places that an index lists; repeated places add up.
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 Tensor index_add(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_index_add(rlt::handle(*this), dim, rlt::handle(index), rlt::handle(source), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_index_add(handle(), dim, index.handle(), source.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds slices of a source at the places that an index lists; repeated places add up.
 /// `out[..., index_i, ...] = self[..., index_i, ...] + alpha * source[..., i, ...]`
 Tensor& index_add_(int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_index_add_(rlt::handle(*this), dim, rlt::handle(index), rlt::handle(source), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_index_add_(handle(), dim, index.handle(), source.handle(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes for each place the element that the index names along a dimension.
 /// `out[i][j] = self[index[i][j]][j] for dim = 0`
 Tensor gather(int64_t dim, const Tensor& index, bool sparse_grad = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_gather(rlt::handle(*this), dim, rlt::handle(index), rlt::flag(sparse_grad), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_gather(handle(), dim, index.handle(), sparse_grad, &out0));
+  return Tensor(out0);
 }
 /// Writes elements of a source to the places that an index names.
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_src(rlt::handle(*this), dim, rlt::handle(index), rlt::handle(src), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_scatter_src(handle(), dim, index.handle(), src.handle(), &out0));
+  return Tensor(out0);
 }
 /// Writes elements of a source to the places that an index names.
 /// `out[index[i][j]][j] = src[i][j] for dim = 0`
 Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src) const {
-  rlt::check(rlt_tensor_scatter_src_(rlt::handle(*this), dim, rlt::handle(index), rlt::handle(src)));
+  rlt::check(rlt_tensor_scatter_src_(handle(), dim, index.handle(), src.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Writes one value to the places that an index names.
 /// `out[index[i][j]][j] = value for dim = 0`
 Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_value(rlt::handle(*this), dim, rlt::handle(index), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_scatter_value(handle(), dim, index.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Writes one value to the places that an index names.
 /// `out[index[i][j]][j] = value for dim = 0`
 Tensor& scatter_(int64_t dim, const Tensor& index, const Scalar& value) const {
-  rlt::check(rlt_tensor_scatter_value_(rlt::handle(*this), dim, rlt::handle(index), rlt::scalar(value)));
+  rlt::check(rlt_tensor_scatter_value_(handle(), dim, index.handle(), &value.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Adds elements of a source at the places that an index names; repeated places add up.
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 Tensor scatter_add(int64_t dim, const Tensor& index, const Tensor& src) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_scatter_add(rlt::handle(*this), dim, rlt::handle(index), rlt::handle(src), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_scatter_add(handle(), dim, index.handle(), src.handle(), &out0));
+  return Tensor(out0);
 }
 /// Adds elements of a source at the places that an index names; repeated places add up.
 /// `out[index[i][j]][j] += src[i][j] for dim = 0`
 Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const {
-  rlt::check(rlt_tensor_scatter_add_(rlt::handle(*this), dim, rlt::handle(index), rlt::handle(src)));
+  rlt::check(rlt_tensor_scatter_add_(handle(), dim, index.handle(), src.handle()));
   return const_cast<Tensor&>(*this);
 }
 
@@ -983,53 +983,53 @@ Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const 
 /// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
 Tensor mm(const Tensor& mat2) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mm(rlt::handle(*this), rlt::handle(mat2), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mm(handle(), mat2.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies two batches of matrices, matrix by matrix.
 /// `out[b, i, j] = sum_k self[b, i, k] * mat2[b, k, j]`
 Tensor bmm(const Tensor& mat2) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bmm(rlt::handle(*this), rlt::handle(mat2), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bmm(handle(), mat2.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies two matrices and adds a third; with beta = 0 the third is not read.
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 Tensor addmm(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addmm(rlt::handle(*this), rlt::handle(mat1), rlt::handle(mat2), rlt::scalar(beta), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_addmm(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies two matrices and adds a third; with beta = 0 the third is not read.
 /// `out = beta * self + alpha * (mat1 @ mat2)`
 Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_addmm_(rlt::handle(*this), rlt::handle(mat1), rlt::handle(mat2), rlt::scalar(beta), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_addmm_(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 Tensor matmul(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matmul(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_matmul(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 
 // loss: Losses, and the log-probabilities they start from.
 /// Takes the logarithm of softmax along a dimension, without overflow.
 /// `out_i = self_i - ln(sum_j e^(self_j))`
-Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor log_softmax(int64_t dim, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log_softmax_int(rlt::handle(*this), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log_softmax_int(handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 
 // nn: Functions of neural network layers.
 /// Scales scores along a dimension to probabilities.
 /// `out_i = e^(self_i) / sum_j e^(self_j)`
-Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_softmax_int(rlt::handle(*this), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_softmax_int(handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 
 // numeric: Rounding, signs, remainders, extrema and combinations of each element.
@@ -1037,346 +1037,346 @@ Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) cons
 /// `out_i = |self_i|`
 Tensor abs() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_abs(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_abs(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the size of each element: of a complex number, a real one.
 /// `out_i = |self_i|`
 Tensor& abs_() const {
-  rlt::check(rlt_tensor_abs_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_abs_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the sign of each element.
 /// `out_i = -1, 0 or 1`
 Tensor sign() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sign(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sign(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the sign of each element.
 /// `out_i = -1, 0 or 1`
 Tensor& sign_() const {
-  rlt::check(rlt_tensor_sign_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sign_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the direction of each element: the sign, or the complex number of size 1.
 /// `out_i = self_i / |self_i|, 0 at 0`
 Tensor sgn() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sgn(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sgn(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the direction of each element: the sign, or the complex number of size 1.
 /// `out_i = self_i / |self_i|, 0 at 0`
 Tensor& sgn_() const {
-  rlt::check(rlt_tensor_sgn_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sgn_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Rounds each element up; integers stay.
 /// `out_i = the least whole number not below self_i`
 Tensor ceil() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_ceil(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_ceil(handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element up; integers stay.
 /// `out_i = the least whole number not below self_i`
 Tensor& ceil_() const {
-  rlt::check(rlt_tensor_ceil_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_ceil_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Rounds each element down; integers stay.
 /// `out_i = the greatest whole number not above self_i`
 Tensor floor() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_floor(handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element down; integers stay.
 /// `out_i = the greatest whole number not above self_i`
 Tensor& floor_() const {
-  rlt::check(rlt_tensor_floor_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_floor_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Rounds each element towards zero; integers stay.
 /// `out_i = the whole part of self_i`
 Tensor trunc() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_trunc(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_trunc(handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element towards zero; integers stay.
 /// `out_i = the whole part of self_i`
 Tensor& trunc_() const {
-  rlt::check(rlt_tensor_trunc_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_trunc_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Rounds each element to the nearest whole number, to the even one of two; integers stay.
 /// `out_i = the nearest whole number`
 Tensor round() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_round(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_round(handle(), &out0));
+  return Tensor(out0);
 }
 /// Rounds each element to the nearest whole number, to the even one of two; integers stay.
 /// `out_i = the nearest whole number`
 Tensor& round_() const {
-  rlt::check(rlt_tensor_round_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_round_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Rounds each element to digits after the point, or before it.
 /// `out_i = round(self_i * 10^decimals) / 10^decimals`
 Tensor round(int64_t decimals) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_round_decimals(rlt::handle(*this), decimals, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_round_decimals(handle(), decimals, &out0));
+  return Tensor(out0);
 }
 /// Rounds each element to digits after the point, or before it.
 /// `out_i = round(self_i * 10^decimals) / 10^decimals`
 Tensor& round_(int64_t decimals) const {
-  rlt::check(rlt_tensor_round_decimals_(rlt::handle(*this), decimals));
+  rlt::check(rlt_tensor_round_decimals_(handle(), decimals));
   return const_cast<Tensor&>(*this);
 }
 /// Takes what follows the point.
 /// `out_i = self_i - trunc(self_i)`
 Tensor frac() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_frac(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_frac(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes what follows the point.
 /// `out_i = self_i - trunc(self_i)`
 Tensor& frac_() const {
-  rlt::check(rlt_tensor_frac_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_frac_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
 /// `out_i = nan, posinf or neginf, or else self_i`
-Tensor nan_to_num(std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) const {
+Tensor nan_to_num(std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_nan_to_num(rlt::handle(*this), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_nan_to_num(handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf), &out0));
+  return Tensor(out0);
 }
 /// Replaces what is not a number or not finite: by 0 and the greatest and least finite numbers, if not told otherwise.
 /// `out_i = nan, posinf or neginf, or else self_i`
-Tensor& nan_to_num_(std::optional<double> nan = std::nullopt, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt) const {
-  rlt::check(rlt_tensor_nan_to_num_(rlt::handle(*this), rlt::pointer(nan), rlt::pointer(posinf), rlt::pointer(neginf)));
+Tensor& nan_to_num_(std::optional<double> nan = {}, std::optional<double> posinf = {}, std::optional<double> neginf = {}) const {
+  rlt::check(rlt_tensor_nan_to_num_(handle(), rlt::optional_float(nan), rlt::optional_float(posinf), rlt::optional_float(neginf)));
   return const_cast<Tensor&>(*this);
 }
 /// Gives each element the sign of another; integers give floating point.
 /// `out_i = |self_i| with the sign of other_i`
 Tensor copysign(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_copysign_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_copysign_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Gives each element the sign of another; integers give floating point.
 /// `out_i = |self_i| with the sign of other_i`
 Tensor& copysign_(const Tensor& other) const {
-  rlt::check(rlt_tensor_copysign_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_copysign_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Gives each element the sign of a number; integers give floating point.
 /// `out_i = |self_i| with the sign of other`
 Tensor copysign(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_copysign_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_copysign_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Gives each element the sign of a number; integers give floating point.
 /// `out_i = |self_i| with the sign of other`
 Tensor& copysign_(const Scalar& other) const {
-  rlt::check(rlt_tensor_copysign_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_copysign_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the remainder of the division, with the sign of the first.
 /// `out_i = self_i - other_i * trunc(self_i / other_i)`
 Tensor fmod(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmod_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmod_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division, with the sign of the first.
 /// `out_i = self_i - other_i * trunc(self_i / other_i)`
 Tensor& fmod_(const Tensor& other) const {
-  rlt::check(rlt_tensor_fmod_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_fmod_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the remainder of the division by a number, with the sign of the element.
 /// `out_i = self_i - other * trunc(self_i / other)`
 Tensor fmod(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmod_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmod_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division by a number, with the sign of the element.
 /// `out_i = self_i - other * trunc(self_i / other)`
 Tensor& fmod_(const Scalar& other) const {
-  rlt::check(rlt_tensor_fmod_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_fmod_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the remainder of the division, with the sign of the second.
 /// `out_i = self_i - other_i * floor(self_i / other_i)`
 Tensor remainder(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_remainder_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division, with the sign of the second.
 /// `out_i = self_i - other_i * floor(self_i / other_i)`
 Tensor& remainder_(const Tensor& other) const {
-  rlt::check(rlt_tensor_remainder_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_remainder_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the remainder of the division by a number, with its sign.
 /// `out_i = self_i - other * floor(self_i / other)`
 Tensor remainder(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_remainder_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_remainder_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the remainder of the division by a number, with its sign.
 /// `out_i = self_i - other * floor(self_i / other)`
 Tensor& remainder_(const Scalar& other) const {
-  rlt::check(rlt_tensor_remainder_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_remainder_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Divides and rounds down.
 /// `out_i = floor(self_i / other_i)`
 Tensor floor_divide(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor_divide(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_floor_divide(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Divides and rounds down.
 /// `out_i = floor(self_i / other_i)`
 Tensor& floor_divide_(const Tensor& other) const {
-  rlt::check(rlt_tensor_floor_divide_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_floor_divide_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Divides by a number and rounds down.
 /// `out_i = floor(self_i / other)`
 Tensor floor_divide(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_floor_divide_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_floor_divide_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Divides by a number and rounds down.
 /// `out_i = floor(self_i / other)`
 Tensor& floor_divide_(const Scalar& other) const {
-  rlt::check(rlt_tensor_floor_divide_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_floor_divide_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the smaller of two elements; NaN wins.
 /// `out_i = min(self_i, other_i)`
 Tensor minimum(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_minimum(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_minimum(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the larger of two elements; a number wins over NaN.
 /// `out_i = max(self_i, other_i)`
 Tensor fmax(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmax(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmax(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the smaller of two elements; a number wins over NaN.
 /// `out_i = min(self_i, other_i)`
 Tensor fmin(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_fmin(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_fmin(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Steps from 0 to 1 at 0, where it takes a given value.
 /// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
 Tensor heaviside(const Tensor& values) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_heaviside(rlt::handle(*this), rlt::handle(values), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_heaviside(handle(), values.handle(), &out0));
+  return Tensor(out0);
 }
 /// Steps from 0 to 1 at 0, where it takes a given value.
 /// `out_i = 0 if self_i < 0, values_i if self_i = 0, else 1`
 Tensor& heaviside_(const Tensor& values) const {
-  rlt::check(rlt_tensor_heaviside_(rlt::handle(*this), rlt::handle(values)));
+  rlt::check(rlt_tensor_heaviside_(handle(), values.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Raises each element to at least another.
 /// `out_i = max(self_i, min_i)`
 Tensor clamp_min(const Tensor& min) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_min_Tensor(rlt::handle(*this), rlt::handle(min), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_min_Tensor(handle(), min.handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to at least another.
 /// `out_i = max(self_i, min_i)`
 Tensor& clamp_min_(const Tensor& min) const {
-  rlt::check(rlt_tensor_clamp_min_Tensor_(rlt::handle(*this), rlt::handle(min)));
+  rlt::check(rlt_tensor_clamp_min_Tensor_(handle(), min.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Lowers each element to at most another.
 /// `out_i = min(self_i, max_i)`
 Tensor clamp_max(const Tensor& max) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_max_Tensor(rlt::handle(*this), rlt::handle(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_max_Tensor(handle(), max.handle(), &out0));
+  return Tensor(out0);
 }
 /// Lowers each element to at most another.
 /// `out_i = min(self_i, max_i)`
 Tensor& clamp_max_(const Tensor& max) const {
-  rlt::check(rlt_tensor_clamp_max_Tensor_(rlt::handle(*this), rlt::handle(max)));
+  rlt::check(rlt_tensor_clamp_max_Tensor_(handle(), max.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Interpolates between two elements.
 /// `out_i = self_i + weight * (end_i - self_i)`
 Tensor lerp(const Tensor& end, const Scalar& weight) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lerp_Scalar(rlt::handle(*this), rlt::handle(end), rlt::scalar(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lerp_Scalar(handle(), end.handle(), &weight.raw(), &out0));
+  return Tensor(out0);
 }
 /// Interpolates between two elements.
 /// `out_i = self_i + weight * (end_i - self_i)`
 Tensor& lerp_(const Tensor& end, const Scalar& weight) const {
-  rlt::check(rlt_tensor_lerp_Scalar_(rlt::handle(*this), rlt::handle(end), rlt::scalar(weight)));
+  rlt::check(rlt_tensor_lerp_Scalar_(handle(), end.handle(), &weight.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Interpolates between two elements, each by its own weight.
 /// `out_i = self_i + weight_i * (end_i - self_i)`
 Tensor lerp(const Tensor& end, const Tensor& weight) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_lerp_Tensor(rlt::handle(*this), rlt::handle(end), rlt::handle(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_lerp_Tensor(handle(), end.handle(), weight.handle(), &out0));
+  return Tensor(out0);
 }
 /// Interpolates between two elements, each by its own weight.
 /// `out_i = self_i + weight_i * (end_i - self_i)`
 Tensor& lerp_(const Tensor& end, const Tensor& weight) const {
-  rlt::check(rlt_tensor_lerp_Tensor_(rlt::handle(*this), rlt::handle(end), rlt::handle(weight)));
+  rlt::check(rlt_tensor_lerp_Tensor_(handle(), end.handle(), weight.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Adds products.
 /// `out_i = self_i + value * tensor1_i * tensor2_i`
 Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addcmul(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_addcmul(handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds products.
 /// `out_i = self_i + value * tensor1_i * tensor2_i`
 Tensor& addcmul_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
-  rlt::check(rlt_tensor_addcmul_(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value)));
+  rlt::check(rlt_tensor_addcmul_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Adds quotients.
 /// `out_i = self_i + value * tensor1_i / tensor2_i`
 Tensor addcdiv(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_addcdiv(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_addcdiv(handle(), tensor1.handle(), tensor2.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds quotients.
 /// `out_i = self_i + value * tensor1_i / tensor2_i`
 Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const {
-  rlt::check(rlt_tensor_addcdiv_(rlt::handle(*this), rlt::handle(tensor1), rlt::handle(tensor2), rlt::scalar(value)));
+  rlt::check(rlt_tensor_addcdiv_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
   return const_cast<Tensor&>(*this);
 }
 
@@ -1385,436 +1385,436 @@ Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& val
 /// `out_i = self_i + alpha * other_i`
 Tensor add(const Tensor& other, const Scalar& alpha = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_add_Tensor(rlt::handle(*this), rlt::handle(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_add_Tensor(handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds element by element.
 /// `out_i = self_i + alpha * other_i`
 Tensor& add_(const Tensor& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_add_Tensor_(rlt::handle(*this), rlt::handle(other), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_add_Tensor_(handle(), other.handle(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Adds a number to each element.
 /// `out_i = self_i + alpha * other`
 Tensor add(const Scalar& other, const Scalar& alpha = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_add_Scalar(rlt::handle(*this), rlt::scalar(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_add_Scalar(handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Adds a number to each element.
 /// `out_i = self_i + alpha * other`
 Tensor& add_(const Scalar& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_add_Scalar_(rlt::handle(*this), rlt::scalar(other), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_add_Scalar_(handle(), &other.raw(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Subtracts element by element.
 /// `out_i = self_i - alpha * other_i`
 Tensor sub(const Tensor& other, const Scalar& alpha = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sub_Tensor(rlt::handle(*this), rlt::handle(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sub_Tensor(handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Subtracts element by element.
 /// `out_i = self_i - alpha * other_i`
 Tensor& sub_(const Tensor& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_sub_Tensor_(rlt::handle(*this), rlt::handle(other), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_sub_Tensor_(handle(), other.handle(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Subtracts a number from each element.
 /// `out_i = self_i - alpha * other`
 Tensor sub(const Scalar& other, const Scalar& alpha = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sub_Scalar(rlt::handle(*this), rlt::scalar(other), rlt::scalar(alpha), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sub_Scalar(handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
 }
 /// Subtracts a number from each element.
 /// `out_i = self_i - alpha * other`
 Tensor& sub_(const Scalar& other, const Scalar& alpha = 1) const {
-  rlt::check(rlt_tensor_sub_Scalar_(rlt::handle(*this), rlt::scalar(other), rlt::scalar(alpha)));
+  rlt::check(rlt_tensor_sub_Scalar_(handle(), &other.raw(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Multiplies element by element.
 /// `out_i = self_i * other_i`
 Tensor mul(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mul_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mul_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies element by element.
 /// `out_i = self_i * other_i`
 Tensor& mul_(const Tensor& other) const {
-  rlt::check(rlt_tensor_mul_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_mul_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Multiplies each element by a number.
 /// `out_i = self_i * other`
 Tensor mul(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mul_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mul_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Multiplies each element by a number.
 /// `out_i = self_i * other`
 Tensor& mul_(const Scalar& other) const {
-  rlt::check(rlt_tensor_mul_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_mul_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Divides element by element; integers give floating point.
 /// `out_i = self_i / other_i`
 Tensor div(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Tensor(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Divides element by element; integers give floating point.
 /// `out_i = self_i / other_i`
 Tensor& div_(const Tensor& other) const {
-  rlt::check(rlt_tensor_div_Tensor_(rlt::handle(*this), rlt::handle(other)));
+  rlt::check(rlt_tensor_div_Tensor_(handle(), other.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Divides each element by a number; integers give floating point.
 /// `out_i = self_i / other`
 Tensor div(const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Scalar(rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Divides each element by a number; integers give floating point.
 /// `out_i = self_i / other`
 Tensor& div_(const Scalar& other) const {
-  rlt::check(rlt_tensor_div_Scalar_(rlt::handle(*this), rlt::scalar(other)));
+  rlt::check(rlt_tensor_div_Scalar_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Divides and rounds as asked: not at all, toward zero, or down.
 /// `out_i = round(self_i / other_i)`
 Tensor div(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Tensor_mode(rlt::handle(*this), rlt::handle(other), rlt::text(rounding_mode), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Tensor_mode(handle(), other.handle(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
 }
 /// Divides and rounds as asked: not at all, toward zero, or down.
 /// `out_i = round(self_i / other_i)`
 Tensor& div_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
-  rlt::check(rlt_tensor_div_Tensor_mode_(rlt::handle(*this), rlt::handle(other), rlt::text(rounding_mode)));
+  rlt::check(rlt_tensor_div_Tensor_mode_(handle(), other.handle(), rlt::optional_text(rounding_mode)));
   return const_cast<Tensor&>(*this);
 }
 /// Divides by a number and rounds as asked.
 /// `out_i = round(self_i / other)`
 Tensor div(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_div_Scalar_mode(rlt::handle(*this), rlt::scalar(other), rlt::text(rounding_mode), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_div_Scalar_mode(handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
 }
 /// Divides by a number and rounds as asked.
 /// `out_i = round(self_i / other)`
 Tensor& div_(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
-  rlt::check(rlt_tensor_div_Scalar_mode_(rlt::handle(*this), rlt::scalar(other), rlt::text(rounding_mode)));
+  rlt::check(rlt_tensor_div_Scalar_mode_(handle(), &other.raw(), rlt::optional_text(rounding_mode)));
   return const_cast<Tensor&>(*this);
 }
 /// Negates each element.
 /// `out_i = -self_i`
 Tensor neg() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_neg(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_neg(handle(), &out0));
+  return Tensor(out0);
 }
 /// Negates each element.
 /// `out_i = -self_i`
 Tensor& neg_() const {
-  rlt::check(rlt_tensor_neg_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_neg_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Raises e to each element; integers give floating point.
 /// `out_i = e^(self_i)`
 Tensor exp() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_exp(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_exp(handle(), &out0));
+  return Tensor(out0);
 }
 /// Raises e to each element; integers give floating point.
 /// `out_i = e^(self_i)`
 Tensor& exp_() const {
-  rlt::check(rlt_tensor_exp_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_exp_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the square root of each element; integers give floating point.
 /// `out_i = sqrt(self_i)`
 Tensor sqrt() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sqrt(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sqrt(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the square root of each element; integers give floating point.
 /// `out_i = sqrt(self_i)`
 Tensor& sqrt_() const {
-  rlt::check(rlt_tensor_sqrt_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_sqrt_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the natural logarithm of each element; integers give floating point.
 /// `out_i = ln(self_i)`
 Tensor log() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_log(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_log(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the natural logarithm of each element; integers give floating point.
 /// `out_i = ln(self_i)`
 Tensor& log_() const {
-  rlt::check(rlt_tensor_log_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_log_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the reciprocal of each element; integers give floating point.
 /// `out_i = 1 / self_i`
 Tensor reciprocal() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reciprocal(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_reciprocal(handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the reciprocal of each element; integers give floating point.
 /// `out_i = 1 / self_i`
 Tensor& reciprocal_() const {
-  rlt::check(rlt_tensor_reciprocal_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_reciprocal_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Replaces negative elements by zero.
 /// `out_i = max(0, self_i)`
 Tensor relu() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_relu(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_relu(handle(), &out0));
+  return Tensor(out0);
 }
 /// Replaces negative elements by zero.
 /// `out_i = max(0, self_i)`
 Tensor& relu_() const {
-  rlt::check(rlt_tensor_relu_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_relu_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Limits each element to the range from `min` to `max`.
 /// `out_i = min(max(self_i, min), max)`
-Tensor clamp(const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) const {
+Tensor clamp(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp(rlt::handle(*this), rlt::scalar(min), rlt::scalar(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp(handle(), rlt::optional_scalar(min), rlt::optional_scalar(max), &out0));
+  return Tensor(out0);
 }
 /// Limits each element to the range from `min` to `max`.
 /// `out_i = min(max(self_i, min), max)`
-Tensor& clamp_(const std::optional<Scalar>& min, const std::optional<Scalar>& max = std::nullopt) const {
-  rlt::check(rlt_tensor_clamp_(rlt::handle(*this), rlt::scalar(min), rlt::scalar(max)));
+Tensor& clamp_(const std::optional<Scalar>& min, const std::optional<Scalar>& max = {}) const {
+  rlt::check(rlt_tensor_clamp_(handle(), rlt::optional_scalar(min), rlt::optional_scalar(max)));
   return const_cast<Tensor&>(*this);
 }
 /// Limits each element to a range of its own.
 /// `out_i = min(max(self_i, min_i), max_i)`
 Tensor clamp(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_Tensor(rlt::handle(*this), rlt::handle(min), rlt::handle(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_Tensor(handle(), rlt::optional_tensor(min), rlt::optional_tensor(max), &out0));
+  return Tensor(out0);
 }
 /// Limits each element to a range of its own.
 /// `out_i = min(max(self_i, min_i), max_i)`
 Tensor& clamp_(const std::optional<Tensor>& min = {}, const std::optional<Tensor>& max = {}) const {
-  rlt::check(rlt_tensor_clamp_Tensor_(rlt::handle(*this), rlt::handle(min), rlt::handle(max)));
+  rlt::check(rlt_tensor_clamp_Tensor_(handle(), rlt::optional_tensor(min), rlt::optional_tensor(max)));
   return const_cast<Tensor&>(*this);
 }
 /// Raises each element to at least `min`.
 /// `out_i = max(self_i, min)`
 Tensor clamp_min(const Scalar& min) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_min(rlt::handle(*this), rlt::scalar(min), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_min(handle(), &min.raw(), &out0));
+  return Tensor(out0);
 }
 /// Raises each element to at least `min`.
 /// `out_i = max(self_i, min)`
 Tensor& clamp_min_(const Scalar& min) const {
-  rlt::check(rlt_tensor_clamp_min_(rlt::handle(*this), rlt::scalar(min)));
+  rlt::check(rlt_tensor_clamp_min_(handle(), &min.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Lowers each element to at most `max`.
 /// `out_i = min(self_i, max)`
 Tensor clamp_max(const Scalar& max) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_clamp_max(rlt::handle(*this), rlt::scalar(max), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_clamp_max(handle(), &max.raw(), &out0));
+  return Tensor(out0);
 }
 /// Lowers each element to at most `max`.
 /// `out_i = min(self_i, max)`
 Tensor& clamp_max_(const Scalar& max) const {
-  rlt::check(rlt_tensor_clamp_max_(rlt::handle(*this), rlt::scalar(max)));
+  rlt::check(rlt_tensor_clamp_max_(handle(), &max.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the larger of two elements; NaN wins.
 /// `out_i = max(self_i, other_i)`
 Tensor maximum(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_maximum(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_maximum(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Takes the larger of two elements; NaN wins.
 /// `out_i = max(self_i, other_i)`
 Tensor max(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_max_other(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_max_other(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Chooses from two tensors by a condition.
 /// `out_i = self_i if condition_i, else other_i`
 Tensor where(const Tensor& condition, const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_self(rlt::handle(condition), rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_where_self(condition.handle(), handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Chooses an element or a number by a condition.
 /// `out_i = self_i if condition_i, else other`
 Tensor where(const Tensor& condition, const Scalar& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_where_ScalarOther(rlt::handle(condition), rlt::handle(*this), rlt::scalar(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_where_ScalarOther(condition.handle(), handle(), &other.raw(), &out0));
+  return Tensor(out0);
 }
 /// Sets the elements under a mask to one value.
 /// `out_i = value if mask_i, else self_i`
 Tensor masked_fill(const Tensor& mask, const Scalar& value) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_masked_fill_Scalar(rlt::handle(*this), rlt::handle(mask), rlt::scalar(value), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_masked_fill_Scalar(handle(), mask.handle(), &value.raw(), &out0));
+  return Tensor(out0);
 }
 /// Sets the elements under a mask to one value.
 /// `out_i = value if mask_i, else self_i`
 Tensor& masked_fill_(const Tensor& mask, const Scalar& value) const {
-  rlt::check(rlt_tensor_masked_fill_Scalar_(rlt::handle(*this), rlt::handle(mask), rlt::scalar(value)));
+  rlt::check(rlt_tensor_masked_fill_Scalar_(handle(), mask.handle(), &value.raw()));
   return const_cast<Tensor&>(*this);
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
 /// `out_i = conj(self_i)`
 Tensor conj_physical() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_conj_physical(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_conj_physical(handle(), &out0));
+  return Tensor(out0);
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
 /// `out_i = conj(self_i)`
 Tensor& conj_physical_() const {
-  rlt::check(rlt_tensor_conj_physical_(rlt::handle(*this)));
+  rlt::check(rlt_tensor_conj_physical_(handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Conjugates each element; a real tensor is returned as it is.
 /// `out_i = conj(self_i)`
 Tensor conj() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_conj(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_conj(handle(), &out0));
+  return Tensor(out0);
 }
 /// Carries out a conjugation that was put off.
 /// `out_i = self_i`
 Tensor resolve_conj() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_resolve_conj(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_resolve_conj(handle(), &out0));
+  return Tensor(out0);
 }
 
 // random: Random numbers, equal to PyTorch’s for the same seed.
 /// Fills the tensor with numbers uniform on [from, to).
 /// `self_i ~ U[from, to)`
-Tensor& uniform_(double from = 0.0, double to = 1.0, std::optional<Generator> generator = std::nullopt) const {
-  rlt::check(rlt_tensor_uniform_(rlt::handle(*this), from, to, rlt::handle(generator)));
+Tensor& uniform_(double from = 0.0, double to = 1.0, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_uniform_(handle(), from, to, rlt::optional_generator(generator)));
   return const_cast<Tensor&>(*this);
 }
 /// Fills the tensor with normal numbers.
 /// `self_i ~ N(mean, std^2)`
-Tensor& normal_(double mean = 0.0, double std = 1.0, std::optional<Generator> generator = std::nullopt) const {
-  rlt::check(rlt_tensor_normal_(rlt::handle(*this), mean, std, rlt::handle(generator)));
+Tensor& normal_(double mean = 0.0, double std = 1.0, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_normal_(handle(), mean, std, rlt::optional_generator(generator)));
   return const_cast<Tensor&>(*this);
 }
 /// Draws 0 or 1, where each element is the probability of its own 1.
 /// `out_i ~ Bernoulli(self_i)`
-Tensor bernoulli(std::optional<Generator> generator = std::nullopt) const {
+Tensor bernoulli(std::optional<Generator> generator = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bernoulli(rlt::handle(*this), rlt::handle(generator), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bernoulli(handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
 }
 /// Draws 0 or 1 with one probability, shaped like `self`.
 /// `out_i ~ Bernoulli(p)`
-Tensor bernoulli(double p, std::optional<Generator> generator = std::nullopt) const {
+Tensor bernoulli(double p, std::optional<Generator> generator = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_bernoulli_p(rlt::handle(*this), p, rlt::handle(generator), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_bernoulli_p(handle(), p, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
 }
 /// Fills the tensor with 0 or 1 drawn with one probability.
 /// `self_i ~ Bernoulli(p)`
-Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = std::nullopt) const {
-  rlt::check(rlt_tensor_bernoulli_float_(rlt::handle(*this), p, rlt::handle(generator)));
+Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_bernoulli_float_(handle(), p, rlt::optional_generator(generator)));
   return const_cast<Tensor&>(*this);
 }
 /// Fills the tensor with 0 or 1, each drawn with its own probability.
 /// `self_i ~ Bernoulli(p_i)`
-Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = std::nullopt) const {
-  rlt::check(rlt_tensor_bernoulli_Tensor_(rlt::handle(*this), rlt::handle(p), rlt::handle(generator)));
+Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_bernoulli_Tensor_(handle(), p.handle(), rlt::optional_generator(generator)));
   return const_cast<Tensor&>(*this);
 }
 
 // reduction: Sums, means and largest elements, over everything or over dimensions.
 /// Adds all elements; bool and integers give int64.
 /// `out = sum_i self_i`
-Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor sum(std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum(rlt::handle(*this), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sum(handle(), rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Adds the elements along dimensions; none given means all.
 /// `out = sum over dim of self`
-Tensor sum(OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor sum(OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_sum_dim_IntList(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_sum_dim_IntList(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Averages all elements.
 /// `out = (sum_i self_i) / n`
-Tensor mean(std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor mean(std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mean(rlt::handle(*this), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mean(handle(), rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Averages the elements along dimensions; none given means all.
 /// `out = (sum over dim of self) / n`
-Tensor mean(OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor mean(OptionalIntArrayRef dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_mean_dim(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_mean_dim(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Finds the largest element; NaN wins. Ties share the gradient.
 /// `out = max_i self_i`
 Tensor max() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_max(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_max(handle(), &out0));
+  return Tensor(out0);
 }
 /// Finds the largest element along a dimension and where it stands; NaN wins, and the first of equals.
 /// `values = max over dim of self, indices = argmax over dim of self`
 std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_max_dim(rlt::handle(*this), dim, rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_max_dim(handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the largest element along dimensions; none given means all. Ties share the gradient.
 /// `out = max over dim of self`
 Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_amax(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_amax(handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds where the largest element stands, along a dimension or in the flattened tensor.
 /// `out = argmax over dim of self`
-Tensor argmax(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const {
+Tensor argmax(std::optional<int64_t> dim = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argmax(rlt::handle(*this), rlt::pointer(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_argmax(handle(), rlt::optional_int(dim), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds the k largest or smallest elements along a dimension, and where they stand.
 /// `values, indices = the first k of sort(self, dim)`
 std::tuple<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_topk(rlt::handle(*this), k, dim, rlt::flag(largest), rlt::flag(sorted), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_topk(handle(), k, dim, largest, sorted, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the smallest element; NaN wins. Ties share the gradient.
 /// `out = min_i self_i`
@@ -2026,153 +2026,153 @@ Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = fals
 /// `out_i = self_i in row-major order`
 Tensor view(IntArrayRef size) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_view(rlt::handle(*this), rlt::data(size), rlt::length(size), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_view(handle(), size.data(), rlt::length(size.size()), &out0));
+  return Tensor(out0);
 }
 /// Shows the same elements with the sizes of another tensor.
 /// `out_i = self_i in row-major order`
 Tensor view_as(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_view_as(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_view_as(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Gives the elements other sizes: a view where the strides allow it, a copy otherwise.
 /// `out_i = self_i in row-major order`
 Tensor reshape(IntArrayRef shape) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_reshape(rlt::handle(*this), rlt::data(shape), rlt::length(shape), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_reshape(handle(), shape.data(), rlt::length(shape.size()), &out0));
+  return Tensor(out0);
 }
 /// A view of the whole tensor.
 /// `out_i = self_i`
 Tensor alias() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_alias(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_alias(handle(), &out0));
+  return Tensor(out0);
 }
 /// A view of the tensor that gradients do not pass.
 /// `out_i = self_i`
 Tensor detach() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_detach(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_detach(handle(), &out0));
+  return Tensor(out0);
 }
 /// Swaps two dimensions.
 /// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
 Tensor transpose(int64_t dim0, int64_t dim1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_transpose_int(rlt::handle(*this), dim0, dim1, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_transpose_int(handle(), dim0, dim1, &out0));
+  return Tensor(out0);
 }
 /// Transposes a matrix; a vector stays as it is.
 /// `out[j, i] = self[i, j]`
 Tensor t() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_t(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_t(handle(), &out0));
+  return Tensor(out0);
 }
 /// Puts the dimensions in another order.
 /// `dimension k of out = dimension dims[k] of self`
 Tensor permute(IntArrayRef dims) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_permute(rlt::handle(*this), rlt::data(dims), rlt::length(dims), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_permute(handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
 }
 /// Takes one slice of a dimension, which disappears.
 /// `out = self[..., index, ...]`
 Tensor select(int64_t dim, int64_t index) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_select_int(rlt::handle(*this), dim, index, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_select_int(handle(), dim, index, &out0));
+  return Tensor(out0);
 }
 /// Takes every step-th element of a dimension from `start` up to `end`; the bounds are cut to the size.
 /// `out[..., i, ...] = self[..., start + i * step, ...]`
-Tensor slice(int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1) const {
+Tensor slice(int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_slice_Tensor(rlt::handle(*this), dim, rlt::pointer(start), rlt::pointer(end), step, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_slice_Tensor(handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
+  return Tensor(out0);
 }
 /// Takes `length` elements of a dimension from `start` on.
 /// `out[..., i, ...] = self[..., start + i, ...]`
 Tensor narrow(int64_t dim, int64_t start, int64_t length) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_narrow(rlt::handle(*this), dim, start, length, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_narrow(handle(), dim, start, length, &out0));
+  return Tensor(out0);
 }
 /// Repeats dimensions of size 1 without copying; -1 keeps a size. The gradient sums over the repeats.
 /// `out[..., j, ...] = self[..., 0, ...]`
 Tensor expand(IntArrayRef size, bool implicit = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expand(rlt::handle(*this), rlt::data(size), rlt::length(size), rlt::flag(implicit), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_expand(handle(), size.data(), rlt::length(size.size()), implicit, &out0));
+  return Tensor(out0);
 }
 /// Repeats dimensions of size 1 to the sizes of another tensor.
 /// `out[..., j, ...] = self[..., 0, ...]`
 Tensor expand_as(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_expand_as(rlt::handle(*this), rlt::handle(other), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_expand_as(handle(), other.handle(), &out0));
+  return Tensor(out0);
 }
 /// Inserts a dimension of size 1.
 /// `out[..., 0, ...] = self`
 Tensor unsqueeze(int64_t dim) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_unsqueeze(rlt::handle(*this), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_unsqueeze(handle(), dim, &out0));
+  return Tensor(out0);
 }
 /// Removes every dimension of size 1.
 /// `out = self`
 Tensor squeeze() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_squeeze(handle(), &out0));
+  return Tensor(out0);
 }
 /// Removes a dimension if its size is 1.
 /// `out = self`
 Tensor squeeze(int64_t dim) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_squeeze_dim(rlt::handle(*this), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_squeeze_dim(handle(), dim, &out0));
+  return Tensor(out0);
 }
 /// Joins the dimensions from `start_dim` to `end_dim` into one.
 /// `out_i = self_i in row-major order`
 Tensor flatten(int64_t start_dim = 0, int64_t end_dim = -1) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_flatten_using_ints(rlt::handle(*this), start_dim, end_dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_flatten_using_ints(handle(), start_dim, end_dim, &out0));
+  return Tensor(out0);
 }
 /// Shows the storage with any sizes, strides and offset.
 /// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
-Tensor as_strided(IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = std::nullopt) const {
+Tensor as_strided(IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_as_strided(rlt::handle(*this), rlt::data(size), rlt::length(size), rlt::data(stride), rlt::length(stride), rlt::pointer(storage_offset), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_as_strided(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
+  return Tensor(out0);
 }
 /// Splits a dimension into its slices.
 /// `out_k = self[..., k, ...]`
 std::vector<Tensor> unbind(int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_unbind_int(rlt::handle(*this), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_unbind_int(handle(), dim, &out0));
+  return rlt::adopt_list(out0);
 }
 /// Splits a dimension into parts of `split_size`; the last may be smaller.
 /// `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
 std::vector<Tensor> split(int64_t split_size, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_Tensor(rlt::handle(*this), split_size, dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_split_Tensor(handle(), split_size, dim, &out0));
+  return rlt::adopt_list(out0);
 }
 /// Splits a dimension into parts of the given sizes.
 /// `out_k = the next split_size[k] slices of self`
 std::vector<Tensor> split(IntArrayRef split_size, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_sizes(rlt::handle(*this), rlt::data(split_size), rlt::length(split_size), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_split_sizes(handle(), split_size.data(), rlt::length(split_size.size()), dim, &out0));
+  return rlt::adopt_list(out0);
 }
 /// Splits a dimension into parts of the given sizes.
 /// `out_k = the next split_sizes[k] slices of self`
 std::vector<Tensor> split_with_sizes(IntArrayRef split_sizes, int64_t dim = 0) const {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor_split_with_sizes(rlt::handle(*this), rlt::data(split_sizes), rlt::length(split_sizes), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_split_with_sizes(handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
+  return rlt::adopt_list(out0);
 }

@@ -41,6 +41,10 @@
 #define RLT_COLD
 #endif
 
+// Before a function that is not virtual: its body is compiled where it is called and nowhere else. The body of an ordinary
+// inline function costs each program all that it instantiates, called or not.
+#define RLT_LAZY template <class RltLazy = void>
+
 #define C10_LIKELY_OR_CONST(expr) C10_LIKELY(expr)
 #define C10_UNUSED [[maybe_unused]]
 #define C10_NODISCARD [[nodiscard]]

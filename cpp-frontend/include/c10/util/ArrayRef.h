@@ -153,23 +153,32 @@ class OptionalArrayRef final {
   template <class U, std::enable_if_t<!std::is_same_v<std::decay_t<U>, OptionalArrayRef> && !std::is_arithmetic_v<std::decay_t<U>> && std::is_constructible_v<ArrayRef<T>, U&&> &&
                                           std::is_convertible_v<U&&, ArrayRef<T>>,
                                       bool> = true>
-  constexpr OptionalArrayRef(U&& value) : value_(std::in_place, std::forward<U>(value)) {}
-  constexpr OptionalArrayRef(const std::initializer_list<T>& items) : value_(std::in_place, items) {}
-  constexpr OptionalArrayRef(const T& one) : value_(std::in_place, one) {}
-  constexpr OptionalArrayRef(const std::optional<ArrayRef<T>>& other) : value_(other) {}
-  OptionalArrayRef(const std::optional<std::vector<T>>& other) {
-    if (other) value_.emplace(*other);
+  constexpr OptionalArrayRef(U&& value) : value_(std::forward<U>(value)), set_(true) {}
+  constexpr OptionalArrayRef(const std::initializer_list<T>& items) : value_(items), set_(true) {}
+  constexpr OptionalArrayRef(const T& one) : value_(one), set_(true) {}
+  template <class Items, std::enable_if_t<std::is_same_v<Items, ArrayRef<T>> || std::is_same_v<Items, std::vector<T>>, bool> = true>
+  constexpr OptionalArrayRef(const std::optional<Items>& other) : set_(other.has_value()) {
+    if (other) value_ = ArrayRef<T>(*other);
   }
 
-  constexpr explicit operator bool() const { return value_.has_value(); }
-  constexpr bool has_value() const { return value_.has_value(); }
-  constexpr const ArrayRef<T>& value() const { return *value_; }
-  constexpr const ArrayRef<T>& operator*() const { return *value_; }
-  constexpr const ArrayRef<T>* operator->() const { return &*value_; }
-  constexpr ArrayRef<T> value_or(ArrayRef<T> otherwise) const { return value_ ? *value_ : otherwise; }
+  constexpr explicit operator bool() const { return set_; }
+  constexpr bool has_value() const { return set_; }
+  constexpr const ArrayRef<T>& value() const { return value_; }
+  constexpr const ArrayRef<T>& operator*() const { return value_; }
+  constexpr const ArrayRef<T>* operator->() const { return &value_; }
+  constexpr ArrayRef<T> value_or(ArrayRef<T> otherwise) const { return set_ ? value_ : otherwise; }
+
+  /// What the C interface takes: NULL says None, so that an empty list needs an address.
+  const T* raw_data() const {
+    static constexpr T none{};
+    if (!set_) return nullptr;
+    return value_.data() ? value_.data() : &none;
+  }
+  int64_t raw_length() const { return static_cast<int64_t>(value_.size()); }
 
  private:
-  std::optional<ArrayRef<T>> value_;
+  ArrayRef<T> value_;
+  bool set_ = false;
 };
 
 using IntArrayRef = ArrayRef<int64_t>;

@@ -26,13 +26,10 @@ inline Tensor from_elements(const void* data, size_t bytes, IntArrayRef sizes, S
 /// What torch::tensor takes: a number, a braced list of such things, or a vector.
 class TensorDataContainer {
  public:
-  TensorDataContainer() : sizes_{0}, dtype_(get_default_dtype_as_scalartype()), kind_(Kind::List) {}
+  TensorDataContainer() : sizes_(1), dtype_(get_default_dtype_as_scalartype()), kind_(Kind::List) {}
 #define RLT_ELEMENT(cpp, name, python, spelled, kind)                                                                     \
-  TensorDataContainer(cpp value) : dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Number), number_(value) {}       \
-  TensorDataContainer(ArrayRef<cpp> values)                                                                               \
-      : sizes_{static_cast<int64_t>(values.size())}, dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Tensor) {      \
-    tensor_ = from_elements(values.data(), values.size() * sizeof(cpp), sizes_, ScalarType::name);                        \
-  }
+  TensorDataContainer(cpp value) : dtype_(inferred_dtype(ScalarType::name)), kind_(Kind::Number), number_(value) {} \
+  TensorDataContainer(ArrayRef<cpp> values) : kind_(Kind::Tensor) { view(values.data(), values.size(), sizeof(cpp), ScalarType::name); }
   RLT_FORALL_SCALAR_TYPES(RLT_ELEMENT)
 #undef RLT_ELEMENT
   TensorDataContainer(long long value) : TensorDataContainer(static_cast<int64_t>(value)) {}
@@ -50,11 +47,11 @@ class TensorDataContainer {
       *this = TensorDataContainer(ArrayRef<T>(values));
     }
   }
-  TensorDataContainer(std::initializer_list<TensorDataContainer> list) : kind_(Kind::List), list_(list) {
+  RLT_LAZY TensorDataContainer(std::initializer_list<TensorDataContainer> list) : kind_(Kind::List), list_(list) {
     const TensorDataContainer& first = *list.begin();
     dtype_ = first.dtype_;
     sizes_.push_back(static_cast<int64_t>(list.size()));
-    sizes_.insert(sizes_.end(), first.sizes_.begin(), first.sizes_.end());
+    for (int64_t size : first.sizes_) sizes_.push_back(size);
     for (const TensorDataContainer& item : list) {
       if (item.sizes_ != first.sizes_) {
         rlt::raise<Error>(c10::str("Expected all sub-lists to have sizes: ", IntArrayRef(first.sizes_), " (e.g. ", first,
@@ -76,7 +73,7 @@ class TensorDataContainer {
   const std::vector<int64_t>& sizes() const { return sizes_; }
   ScalarType scalar_type() const { return dtype_; }
 
-  Tensor convert_to_tensor(TensorOptions options) const {
+  RLT_LAZY Tensor convert_to_tensor(TensorOptions options) const {
     if (!options.has_dtype()) options = options.dtype(dtype_);
     Tensor result = kind_ == Kind::Tensor ? tensor_ : filled();
     TensorOptions target = options.requires_grad(std::nullopt);
@@ -98,8 +95,15 @@ class TensorDataContainer {
  private:
   enum class Kind { Number, List, Tensor };
 
+  void view(const void* data, size_t count, size_t element_size, ScalarType dtype) {
+    sizes_.resize(1);
+    sizes_[0] = static_cast<int64_t>(count);
+    dtype_ = inferred_dtype(dtype);
+    tensor_ = from_elements(data, count * element_size, IntArrayRef(sizes_.data(), 1), dtype);
+  }
+
   // The numbers in the widest dtype of their kind; `to` brings them to theirs.
-  Tensor filled() const {
+  RLT_LAZY Tensor filled() const {
     if (isComplexType(dtype_)) return filled_with<c10::complex<double>>(kComplexDouble);
     if (isFloatingType(dtype_)) return filled_with<double>(kDouble);
     return filled_with<int64_t>(kLong);
@@ -144,7 +148,7 @@ class TensorDataContainer {
 }  // namespace detail
 
 /// A tensor of the given numbers: `tensor(1.5)`, `tensor({1, 2})`, `tensor({{1, 2}, {3, 4}})`, `tensor(vector)`.
-inline Tensor tensor(detail::TensorDataContainer data, const TensorOptions& options = {}) { return data.convert_to_tensor(options); }
+RLT_LAZY Tensor tensor(detail::TensorDataContainer data, const TensorOptions& options = {}) { return data.convert_to_tensor(options); }
 
 RLT_NAMESPACE_END
 }  // namespace torch

@@ -74,52 +74,52 @@ class Module : public std::enable_shared_from_this<Module> {
   }
 
   // Calls a function with this module and then with each below it, parents first.
-  void apply(const ModuleApplyFunction& function) {
+  RLT_LAZY void apply(const ModuleApplyFunction& function) {
     function(*this);
     walk("", [&](const std::string&, const std::shared_ptr<Module>& module) { function(*module); });
   }
-  void apply(const ConstModuleApplyFunction& function) const {
+  RLT_LAZY void apply(const ConstModuleApplyFunction& function) const {
     function(*this);
     walk("", [&](const std::string&, const std::shared_ptr<Module>& module) { function(*module); });
   }
-  void apply(const NamedModuleApplyFunction& function, const std::string& name_prefix = {}) {
+  RLT_LAZY void apply(const NamedModuleApplyFunction& function, const std::string& name_prefix = {}) {
     function(name_prefix, *this);
     walk(name_prefix, [&](const std::string& name, const std::shared_ptr<Module>& module) { function(name, *module); });
   }
-  void apply(const ConstNamedModuleApplyFunction& function, const std::string& name_prefix = {}) const {
+  RLT_LAZY void apply(const ConstNamedModuleApplyFunction& function, const std::string& name_prefix = {}) const {
     function(name_prefix, *this);
     walk(name_prefix, [&](const std::string& name, const std::shared_ptr<Module>& module) { function(name, *module); });
   }
-  void apply(const ModulePointerApplyFunction& function) const {
+  RLT_LAZY void apply(const ModulePointerApplyFunction& function) const {
     function(checked_shared());
     walk("", [&](const std::string&, const std::shared_ptr<Module>& module) { function(module); });
   }
-  void apply(const NamedModulePointerApplyFunction& function, const std::string& name_prefix = {}) const {
+  RLT_LAZY void apply(const NamedModulePointerApplyFunction& function, const std::string& name_prefix = {}) const {
     function(name_prefix, checked_shared());
     walk(name_prefix, function);
   }
 
   std::vector<Tensor> parameters(bool recurse = true) const { return collect_values(&Module::parameters_, recurse); }
-  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const {
+  RLT_LAZY OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const {
     OrderedDict<std::string, Tensor> result;
     collect(result, &Module::parameters_, recurse);
     return result;
   }
-  std::vector<Tensor> buffers(bool recurse = true) const { return collect_values(&Module::buffers_, recurse); }
-  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const {
+  RLT_LAZY std::vector<Tensor> buffers(bool recurse = true) const { return collect_values(&Module::buffers_, recurse); }
+  RLT_LAZY OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const {
     OrderedDict<std::string, Tensor> result;
     collect(result, &Module::buffers_, recurse);
     return result;
   }
-  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const { return named_modules({}, include_self).values(); }
-  OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& name_prefix = {}, bool include_self = true) const {
+  RLT_LAZY std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const { return named_modules({}, include_self).values(); }
+  RLT_LAZY OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& name_prefix = {}, bool include_self = true) const {
     OrderedDict<std::string, std::shared_ptr<Module>> result;
     if (include_self) result.insert(name_prefix, checked_shared());
     walk(name_prefix, [&](const std::string& name, const std::shared_ptr<Module>& module) { result.insert(name, module); });
     return result;
   }
-  std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
-  OrderedDict<std::string, std::shared_ptr<Module>> named_children() const { return children_; }
+  RLT_LAZY std::vector<std::shared_ptr<Module>> children() const { return children_.values(); }
+  RLT_LAZY OrderedDict<std::string, std::shared_ptr<Module>> named_children() const { return children_; }
 
   /// Training mode for this module and all below it: dropout and its like look at it.
   virtual void train(bool on = true) {
@@ -201,13 +201,13 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual const void* type_token() const { return nullptr; }
 
   /// Registers a tensor as a parameter. The returned reference stays valid.
-  Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true) {
+  RLT_LAZY Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true) {
     check_name("Parameter", name);
     if (tensor.defined()) tensor.set_requires_grad(requires_grad);
     return parameters_.insert(std::move(name), std::move(tensor));
   }
   /// Registers a tensor that is saved and moved with the module, but not trained.
-  Tensor& register_buffer(std::string name, Tensor tensor) {
+  RLT_LAZY Tensor& register_buffer(std::string name, Tensor tensor) {
     check_name("Buffer", name);
     return buffers_.insert(std::move(name), std::move(tensor));
   }
@@ -230,7 +230,7 @@ class Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<M> replace_module(const std::string& name, ModuleHolder<M> holder) {
     return replace_module(name, holder.ptr());
   }
-  void unregister_module(const std::string& name) {
+  RLT_LAZY void unregister_module(const std::string& name) {
     if (!children_.contains(name)) rlt::raise<Error>("No Module with name `" + name + "` is registered");
     children_.erase(name);
   }
@@ -252,12 +252,12 @@ class Module : public std::enable_shared_from_this<Module> {
   virtual void clone_(Module& other, const std::optional<Device>& device) { (void)other, (void)device; }
 
   // What Cloneable does to a copy before and after reset().
-  void forget_registrations() {
+  RLT_LAZY void forget_registrations() {
     parameters_.clear();
     buffers_.clear();
     children_.clear();
   }
-  void copy_values(const Module& from, const std::optional<Device>& device) {
+  RLT_LAZY void copy_values(const Module& from, const std::optional<Device>& device) {
     auto copy = [&](const char* what, OrderedDict<std::string, Tensor>& to, const OrderedDict<std::string, Tensor>& source) {
       check_cloned_size(what, to.size(), source.size());
       for (const auto& item : source) {
@@ -288,7 +288,7 @@ class Module : public std::enable_shared_from_this<Module> {
       child.value()->walk(name, visit);
     }
   }
-  void collect(OrderedDict<std::string, Tensor>& result, OrderedDict<std::string, Tensor> Module::*own, bool recurse) const {
+  RLT_LAZY void collect(OrderedDict<std::string, Tensor>& result, OrderedDict<std::string, Tensor> Module::*own, bool recurse) const {
     auto add = [&](const std::string& prefix, const Module& module) {
       for (const auto& item : module.*own) {
         if (item.value().defined()) result.insert(join(prefix, item.key()), item.value());
@@ -309,7 +309,7 @@ class Module : public std::enable_shared_from_this<Module> {
     if (!recurse) return;
     for (const auto& child : children_) child.value()->append_values(result, own, recurse);
   }
-  std::shared_ptr<Module> checked_shared() const {
+  RLT_LAZY std::shared_ptr<Module> checked_shared() const {
     std::shared_ptr<const Module> self = weak_from_this().lock();
     if (!self) {
       rlt::raise<Error>(

@@ -47,7 +47,7 @@ void read_adam(serialize::InputArchive& archive, Options& options) {
 }  // namespace detail
 
 struct AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
-  AdamOptions(double lr = 1e-3) : lr_(lr) {}
+  RLT_LAZY AdamOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-3;
   TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
   TORCH_ARG(double, eps) = 1e-8;
@@ -84,7 +84,7 @@ struct AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
 };
 
 struct AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
-  AdamWOptions(double lr = 1e-3) : lr_(lr) {}
+  RLT_LAZY AdamWOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-3;
   TORCH_ARG(detail::Betas, betas) = std::make_tuple(0.9, 0.999);
   TORCH_ARG(double, eps) = 1e-8;
@@ -145,60 +145,49 @@ struct AdamLists {
 
 }  // namespace detail
 
-class Adam : public Optimizer {
+namespace detail {
+
+/// Adam and AdamW. (A template, so that only programs that make one compile it.)
+template <class Options, class State>
+class AdamOf : public Optimizer {
  public:
-  explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new AdamOptions(detail::check_adam(defaults)))) {}
-  explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {}) : Adam({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  explicit AdamOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults = {})
+      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(check_adam(defaults)))) {}
+  explicit AdamOf(std::vector<Tensor> params, Options defaults = {}) : AdamOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
     c10::NoGradGuard guard;
     Tensor loss = loss_of(closure);
     for (OptimizerParamGroup& group : param_groups_) {
-      const AdamOptions& options = static_cast<const AdamOptions&>(group.options());
-      detail::AdamLists lists;
+      const Options& options = static_cast<const Options&>(group.options());
+      AdamLists lists;
       for (Tensor& param : group.params()) {
         Tensor gradient = param.grad();
-        if (gradient.defined()) lists.add(param, std::move(gradient), state_of<AdamParamState>(param), options.amsgrad());
+        if (gradient.defined()) lists.add(param, std::move(gradient), state_of<State>(param), options.amsgrad());
       }
       if (lists.params.empty()) continue;
-      torch::_fused_adam_(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps, options.lr(),
-                          std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(),
-                          options.amsgrad(), /*maximize=*/false);
+      auto fused = std::is_same_v<Options, AdamWOptions> ? &torch::_fused_adamw_ : &torch::_fused_adam_;
+      fused(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps, options.lr(),
+            std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(), options.amsgrad(),
+            /*maximize=*/false, std::nullopt, std::nullopt);
     }
     return loss;
   }
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new AdamParamState); }
+  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new State); }
 };
 
-class AdamW : public Optimizer {
+}  // namespace detail
+
+class Adam : public detail::AdamOf<AdamOptions, AdamParamState> {
  public:
-  explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {})
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new AdamWOptions(detail::check_adam(defaults)))) {}
-  explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {}) : AdamW({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  using AdamOf::AdamOf;
+};
 
-  Tensor step(LossClosure closure = nullptr) override {
-    c10::NoGradGuard guard;
-    Tensor loss = loss_of(closure);
-    for (OptimizerParamGroup& group : param_groups_) {
-      const AdamWOptions& options = static_cast<const AdamWOptions&>(group.options());
-      detail::AdamLists lists;
-      for (Tensor& param : group.params()) {
-        Tensor gradient = param.grad();
-        if (gradient.defined()) lists.add(param, std::move(gradient), state_of<AdamWParamState>(param), options.amsgrad());
-      }
-      if (lists.params.empty()) continue;
-      torch::_fused_adamw_(lists.params, lists.gradients, lists.exp_avgs, lists.exp_avg_sqs, lists.max_exp_avg_sqs, lists.steps, options.lr(),
-                          std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(), options.eps(),
-                          options.amsgrad(), /*maximize=*/false);
-    }
-    return loss;
-  }
-
- protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::unique_ptr<OptimizerParamState>(new AdamWParamState); }
+class AdamW : public detail::AdamOf<AdamWOptions, AdamWParamState> {
+ public:
+  using AdamOf::AdamOf;
 };
 
 }  // namespace optim

@@ -92,21 +92,25 @@ class OptimizerParamGroup {
   std::unique_ptr<OptimizerOptions> options_;
 };
 
-class Optimizer {
+namespace detail {
+
+/// What Optimizer is. (A template, so that only programs that make one compile it.)
+template <class RltLazy = void>
+class OptimizerOf {
  public:
   using LossClosure = std::function<Tensor()>;
 
-  Optimizer(const Optimizer&) = delete;
-  Optimizer(Optimizer&&) = default;
-  Optimizer& operator=(const Optimizer&) = delete;
-  Optimizer& operator=(Optimizer&&) = default;
-  explicit Optimizer(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<OptimizerOptions> defaults)
+  OptimizerOf(const OptimizerOf&) = delete;
+  OptimizerOf(OptimizerOf&&) = default;
+  OptimizerOf& operator=(const OptimizerOf&) = delete;
+  OptimizerOf& operator=(OptimizerOf&&) = default;
+  explicit OptimizerOf(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<OptimizerOptions> defaults)
       : defaults_(std::move(defaults)) {
     for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
   }
-  explicit Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
-      : Optimizer({OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
-  virtual ~Optimizer() = default;
+  explicit OptimizerOf(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
+      : OptimizerOf({OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
+  virtual ~OptimizerOf() = default;
 
   /// Adds parameters with options of their own, or with the defaults.
   void add_param_group(const OptimizerParamGroup& param_group) {
@@ -221,11 +225,18 @@ class Optimizer {
   std::unique_ptr<OptimizerOptions> defaults_;
 };
 
-inline serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+}  // namespace detail
+
+class Optimizer : public detail::OptimizerOf<> {
+ public:
+  using OptimizerOf::OptimizerOf;
+};
+
+RLT_LAZY serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {
   optimizer.save(archive);
   return archive;
 }
-inline serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer) {
+RLT_LAZY serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer) {
   optimizer.load(archive);
   return archive;
 }

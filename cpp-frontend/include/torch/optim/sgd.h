@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace optim {
 
 struct SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
-  SGDOptions(double lr) : lr_(lr) {}
+  RLT_LAZY SGDOptions(double lr) : lr_(lr) {}
   TORCH_ARG(double, lr);
   TORCH_ARG(double, momentum) = 0;
   TORCH_ARG(double, dampening) = 0;
@@ -44,17 +44,21 @@ struct SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   void serialize(serialize::InputArchive& archive) override { archive.try_read("momentum_buffer", momentum_buffer()); }
 };
 
-class SGD : public Optimizer {
+namespace detail {
+
+/// SGD. (A template, so that only programs that make one compile it.)
+template <class Options>
+class SGDOf : public Optimizer {
  public:
-  explicit SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults)
-      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new SGDOptions(checked(defaults)))) {}
-  explicit SGD(std::vector<Tensor> params, SGDOptions defaults) : SGD({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  explicit SGDOf(const std::vector<OptimizerParamGroup>& param_groups, Options defaults)
+      : Optimizer(param_groups, std::unique_ptr<OptimizerOptions>(new Options(checked(defaults)))) {}
+  explicit SGDOf(std::vector<Tensor> params, Options defaults) : SGDOf({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
   Tensor step(LossClosure closure = nullptr) override {
     c10::NoGradGuard guard;
     Tensor loss = loss_of(closure);
     for (OptimizerParamGroup& group : param_groups_) {
-      const SGDOptions& options = static_cast<const SGDOptions&>(group.options());
+      const Options& options = static_cast<const Options&>(group.options());
       // The first gradient becomes the momentum buffer itself, without dampening: parameters that begin go in a call of
       // their own.
       Lists begin, go_on;
@@ -83,21 +87,28 @@ class SGD : public Optimizer {
  private:
   struct Lists {
     std::vector<Tensor> params, gradients, buffers;
-    void apply(const SGDOptions& options, bool is_first_step) {
+    void apply(const Options& options, bool is_first_step) {
       if (params.empty()) return;
       torch::_fused_sgd_(params, gradients, buffers, options.weight_decay(), options.momentum(), options.lr(), options.dampening(),
                          options.nesterov(), /*maximize=*/false, is_first_step);
     }
   };
-  static const SGDOptions& checked(const SGDOptions& options) {
-    detail::check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
-    detail::check_option(options.momentum() >= 0, "Invalid momentum value: ", options.momentum());
-    detail::check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
+  static const Options& checked(const Options& options) {
+    check_option(options.lr() >= 0, "Invalid learning rate: ", options.lr());
+    check_option(options.momentum() >= 0, "Invalid momentum value: ", options.momentum());
+    check_option(options.weight_decay() >= 0, "Invalid weight_decay value: ", options.weight_decay());
     if (options.nesterov() && (options.momentum() <= 0 || options.dampening() != 0)) {
       rlt::raise<Error>("Nesterov momentum requires a momentum and zero dampening");
     }
     return options;
   }
+};
+
+}  // namespace detail
+
+class SGD : public detail::SGDOf<SGDOptions> {
+ public:
+  using SGDOf::SGDOf;
 };
 
 }  // namespace optim

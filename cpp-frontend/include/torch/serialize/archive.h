@@ -7,6 +7,7 @@
 #include <rushlight/io.h>
 
 #include <cstdio>
+#include <cstring>
 #include <istream>
 #include <memory>
 #include <ostream>
@@ -134,8 +135,9 @@ class InputArchive final {
     nested.dict_ = dict_;
     nested.device_ = device_;
     nested.prefix_ = prefix;
-    for (const std::string& name : names()) {
-      if (name.compare(0, prefix.size(), prefix) == 0) return true;
+    int64_t count = length();
+    for (int64_t i = 0; i < count; ++i) {
+      if (std::strncmp(name_at(i), prefix.c_str(), prefix.size()) == 0) return true;
     }
     return false;
   }
@@ -154,9 +156,11 @@ class InputArchive final {
     return true;
   }
   /// The names at this level.
-  std::vector<std::string> keys() {
+  RLT_LAZY std::vector<std::string> keys() {
     std::vector<std::string> keys;
-    for (const std::string& name : names()) {
+    int64_t count = length();
+    for (int64_t i = 0; i < count; ++i) {
+      std::string name = name_at(i);
       if (name.compare(0, prefix_.size(), prefix_) != 0) continue;
       std::string key = name.substr(prefix_.size(), name.find('.', prefix_.size()) - prefix_.size());
       if (keys.empty() || keys.back() != key) keys.push_back(key);
@@ -166,26 +170,22 @@ class InputArchive final {
   rlt_state_dict* handle() const { return dict_.get(); }
 
  private:
-  bool contains(const std::string& full) const {
+  int64_t length() const {
     int64_t count = 0;
     if (dict_) rlt::check(rlt_state_dict_len(dict_.get(), &count));
+    return count;
+  }
+  const char* name_at(int64_t position) const {
+    const char* name = nullptr;
+    rlt::check(rlt_state_dict_name_at(dict_.get(), position, &name));
+    return name;
+  }
+  bool contains(const std::string& full) const {
+    int64_t count = length();
     for (int64_t i = 0; i < count; ++i) {
-      const char* name = nullptr;
-      rlt::check(rlt_state_dict_name_at(dict_.get(), i, &name));
-      if (full == name) return true;
+      if (full == name_at(i)) return true;
     }
     return false;
-  }
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    int64_t count = 0;
-    if (dict_) rlt::check(rlt_state_dict_len(dict_.get(), &count));
-    for (int64_t i = 0; i < count; ++i) {
-      const char* name = nullptr;
-      rlt::check(rlt_state_dict_name_at(dict_.get(), i, &name));
-      names.emplace_back(name);
-    }
-    return names;
   }
 
   detail::StateDict dict_;

@@ -8,7 +8,7 @@ RLT_NAMESPACE_BEGIN
 namespace autograd {
 
 namespace detail {
-inline const rlt_tensor* const* gradients_for(const variable_list& outputs, const variable_list& gradients) {
+RLT_LAZY const rlt_tensor* const* gradients_for(const variable_list& outputs, const variable_list& gradients) {
   if (gradients.empty()) return nullptr;
   if (gradients.size() != outputs.size()) {
     rlt::raise<Error>("got " + std::to_string(outputs.size()) + " tensors and " + std::to_string(gradients.size()) + " gradients");
@@ -18,7 +18,7 @@ inline const rlt_tensor* const* gradients_for(const variable_list& outputs, cons
 }  // namespace detail
 
 /// Adds the gradients of `tensors` to the leaves below them (or to `inputs` alone).
-inline void backward(const variable_list& tensors, const variable_list& grad_tensors = {}, std::optional<bool> retain_graph = std::nullopt,
+RLT_LAZY void backward(const variable_list& tensors, const variable_list& grad_tensors = {}, std::optional<bool> retain_graph = std::nullopt,
                      bool create_graph = false, const variable_list& inputs = {}) {
   rlt::check(rlt_backward(rlt::handles(tensors), static_cast<int64_t>(tensors.size()), detail::gradients_for(tensors, grad_tensors),
                           retain_graph.value_or(create_graph), create_graph, inputs.empty() ? nullptr : rlt::handles(inputs),
@@ -26,7 +26,7 @@ inline void backward(const variable_list& tensors, const variable_list& grad_ten
 }
 
 /// The gradients of `outputs` with respect to `inputs`; `.grad` stays as it is.
-inline variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs = {},
+RLT_LAZY variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs = {},
                           std::optional<bool> retain_graph = std::nullopt, bool create_graph = false, bool allow_unused = false) {
   variable_list results(inputs.size());
   std::vector<rlt_tensor*> handles(inputs.size(), nullptr);

@@ -26,7 +26,7 @@ struct AutogradContext {
   AutogradContext() = default;
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
-  ~AutogradContext() { free_saved(); }
+  ~AutogradContext() = default;
 
   /// Values other than inputs and outputs.
   std::unordered_map<std::string, at::IValue> saved_data;
@@ -34,17 +34,16 @@ struct AutogradContext {
   /// Keeps inputs and outputs for backward.
   void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
   /// The kept tensors; an error if one was changed in between.
-  variable_list get_saved_variables() const {
+  RLT_LAZY variable_list get_saved_variables() const {
     if (freed_) {
       rlt::raise<Error>(
           "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
           "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
           "to backward through the graph a second time or if you need to access saved tensors after calling backward.");
     }
-    if (saved_.empty()) return to_save_;
+    if (saved_.list.empty()) return to_save_;
     variable_list result;
-    result.reserve(saved_.size());
-    for (rlt_saved_tensor* saved : saved_) {
+    for (rlt_saved_tensor* saved : saved_.list) {
       rlt_tensor* tensor = nullptr;
       if (saved) rlt::check(rlt_saved_tensor_unpack(saved, &tensor));
       result.emplace_back(tensor);
@@ -52,9 +51,9 @@ struct AutogradContext {
     return result;
   }
   /// Marks inputs that forward changed in place.
-  void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
+  RLT_LAZY void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
   /// Marks outputs that have no gradient.
-  void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
+  RLT_LAZY void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
   /// Whether backward gets zeros (the default) or undefined tensors for outputs without gradient.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   /// Does the tensor argument of this number need a gradient?
@@ -70,25 +69,32 @@ struct AutogradContext {
     }
     return false;
   }
-  void save(const variable_list& outputs) {
+  RLT_LAZY void save(const variable_list& outputs) {
     for (const Variable& tensor : to_save_) {
       rlt_saved_tensor* saved = nullptr;
       if (tensor.defined()) rlt::check(rlt_saved_tensor_new(tensor.handle(), contains(outputs, tensor), &saved));
-      saved_.push_back(saved);
+      saved_.list.push_back(saved);
     }
     to_save_.clear();
     dirty_.clear();
     non_differentiable_.clear();
   }
-  void free_saved() {
-    for (rlt_saved_tensor* saved : saved_) rlt_saved_tensor_free(saved);
-    saved_.clear();
-  }
+  struct Saved {
+    Saved() = default;
+    Saved(const Saved&) = delete;
+    Saved& operator=(const Saved&) = delete;
+    ~Saved() { free(); }
+    void free() {
+      for (rlt_saved_tensor* saved : list) rlt_saved_tensor_free(saved);
+      list.clear();
+    }
+    std::vector<rlt_saved_tensor*> list;
+  };
 
   variable_list to_save_;
   variable_list dirty_;
   variable_list non_differentiable_;
-  std::vector<rlt_saved_tensor*> saved_;
+  Saved saved_;
   std::vector<bool> needs_input_grad_;
   bool materialize_grads_ = true;
   bool freed_ = false;
@@ -96,7 +102,8 @@ struct AutogradContext {
 
 namespace detail {
 
-// The tensors among forward's arguments, in order.
+// The tensors among forward's arguments, in order. (A template, so that only programs with functions of their own compile it.)
+template <class RltLazy = void>
 struct ArgumentTensors {
   variable_list tensors;
   std::vector<bool> is_tensor;
@@ -121,12 +128,12 @@ struct ArgumentTensors {
   }
 };
 
-inline variable_list to_list(at::Tensor output) {
+RLT_LAZY variable_list to_list(at::Tensor output) {
   variable_list list;
   list.push_back(std::move(output));
   return list;
 }
-inline variable_list to_list(variable_list outputs) { return outputs; }
+RLT_LAZY variable_list to_list(variable_list outputs) { return outputs; }
 template <class Out>
 Out from_list(variable_list outputs) {
   if constexpr (std::is_same_v<Out, at::Tensor>) {
@@ -158,7 +165,7 @@ struct CustomFunction {
   // The graph is freed. Somebody may hold the context still; its tensors go now.
   static void destroy(void* ctx) {
     auto* holder = static_cast<std::shared_ptr<CustomFunction>*>(ctx);
-    (*holder)->context.free_saved();
+    (*holder)->context.saved_.free();
     (*holder)->context.freed_ = true;
     delete holder;
   }
@@ -184,7 +191,7 @@ struct CustomFunction {
 
   template <class Out, class... Args>
   static Out apply(const char* name, Args&&... args) {
-    ArgumentTensors inputs;
+    ArgumentTensors<> inputs;
     (inputs.add(args), ...);
     auto function = std::make_shared<CustomFunction>();
     AutogradContext& context = function->context;

@@ -44,8 +44,8 @@ struct Node : std::enable_shared_from_this<Node> {
     rlt::check(rlt_node_next_count(handle_, &count));
     return static_cast<uint32_t>(count);
   }
-  inline Edge next_edge(size_t index) const;
-  inline std::vector<Edge> next_edges() const;
+  RLT_LAZY Edge next_edge(size_t index) const;
+  RLT_LAZY std::vector<Edge> next_edges() const;
   rlt_node* handle() const { return handle_; }
 
  private:
@@ -60,13 +60,15 @@ struct Edge {
 };
 using edge_list = std::vector<Edge>;
 
-inline Edge Node::next_edge(size_t index) const {
+template <class RltLazy>
+Edge Node::next_edge(size_t index) const {
   rlt_node* next = nullptr;
   int64_t input_nr = 0;
   rlt::check(rlt_node_next_at(handle_, static_cast<int64_t>(index), &next, &input_nr));
   return {next ? std::make_shared<Node>(next) : nullptr, static_cast<uint32_t>(input_nr)};
 }
-inline std::vector<Edge> Node::next_edges() const {
+template <class RltLazy>
+std::vector<Edge> Node::next_edges() const {
   std::vector<Edge> edges;
   uint32_t count = num_outputs();
   for (uint32_t i = 0; i < count; ++i) edges.push_back(next_edge(i));
@@ -82,7 +84,7 @@ RLT_NAMESPACE_BEGIN
 inline std::shared_ptr<torch::autograd::Node> TensorBase::grad_fn() const {
   rlt_node* node = nullptr;
   rlt::check(rlt_tensor_grad_fn(handle_, &node));
-  return node ? std::make_shared<torch::autograd::Node>(node) : nullptr;
+  return std::shared_ptr<torch::autograd::Node>(node ? new torch::autograd::Node(node) : nullptr);
 }
 RLT_NAMESPACE_END
 }  // namespace at

@@ -12,7 +12,7 @@ namespace nn {
 /// max(0, input)
 class ReLUImpl : public Cloneable<ReLUImpl> {
  public:
-  explicit ReLUImpl(const ReLUOptions& options_ = {}) : options(options_) {}
+  RLT_LAZY explicit ReLUImpl(const ReLUOptions& options_ = {}) : options(options_) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::ReLU(" << (options.inplace() ? "inplace=true" : "") << ")"; }
   Tensor forward(Tensor input) { return functional::relu(std::move(input), options); }
@@ -23,8 +23,8 @@ TORCH_MODULE(ReLU);
 
 class SoftmaxImpl : public Cloneable<SoftmaxImpl> {
  public:
-  explicit SoftmaxImpl(int64_t dim) : SoftmaxImpl(SoftmaxOptions(dim)) {}
-  explicit SoftmaxImpl(const SoftmaxOptions& options_) : options(options_) {}
+  RLT_LAZY explicit SoftmaxImpl(int64_t dim) : SoftmaxImpl(SoftmaxOptions(dim)) {}
+  RLT_LAZY explicit SoftmaxImpl(const SoftmaxOptions& options_) : options(options_) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::Softmax(dim=" << options.dim() << ")"; }
   Tensor forward(const Tensor& input) { return torch::softmax(input, options.dim()); }
@@ -35,8 +35,8 @@ TORCH_MODULE(Softmax);
 
 class LogSoftmaxImpl : public Cloneable<LogSoftmaxImpl> {
  public:
-  explicit LogSoftmaxImpl(int64_t dim) : LogSoftmaxImpl(LogSoftmaxOptions(dim)) {}
-  explicit LogSoftmaxImpl(const LogSoftmaxOptions& options_) : options(options_) {}
+  RLT_LAZY explicit LogSoftmaxImpl(int64_t dim) : LogSoftmaxImpl(LogSoftmaxOptions(dim)) {}
+  RLT_LAZY explicit LogSoftmaxImpl(const LogSoftmaxOptions& options_) : options(options_) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::LogSoftmax(dim=" << options.dim() << ")"; }
   Tensor forward(const Tensor& input) { return torch::log_softmax(input, options.dim()); }

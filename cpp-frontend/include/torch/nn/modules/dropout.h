@@ -12,8 +12,8 @@ namespace nn {
 /// Sets elements to zero with probability p while training, and scales the others by 1 / (1 - p).
 class DropoutImpl : public Cloneable<DropoutImpl> {
  public:
-  explicit DropoutImpl(double p) : DropoutImpl(DropoutOptions(p)) {}
-  explicit DropoutImpl(const DropoutOptions& options_ = {}) : options(options_) { DropoutImpl::reset(); }
+  RLT_LAZY explicit DropoutImpl(double p) : DropoutImpl(DropoutOptions(p)) {}
+  RLT_LAZY explicit DropoutImpl(const DropoutOptions& options_ = {}) : options(options_) { DropoutImpl::reset(); }
   void reset() override {
     if (!(options.p() >= 0 && options.p() <= 1)) {
       rlt::raise<Error>("dropout probability has to be between 0 and 1, but got " + rlt::text_of(options.p()));

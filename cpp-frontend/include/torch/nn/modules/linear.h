@@ -23,8 +23,8 @@ TORCH_MODULE(Identity);
 /// input weight^T + bias
 class LinearImpl : public Cloneable<LinearImpl> {
  public:
-  LinearImpl(int64_t in_features, int64_t out_features) : LinearImpl(LinearOptions(in_features, out_features)) {}
-  explicit LinearImpl(const LinearOptions& options_) : options(options_) { LinearImpl::reset(); }
+  RLT_LAZY LinearImpl(int64_t in_features, int64_t out_features) : LinearImpl(LinearOptions(in_features, out_features)) {}
+  RLT_LAZY explicit LinearImpl(const LinearOptions& options_) : options(options_) { LinearImpl::reset(); }
 
   void reset() override {
     weight = register_parameter("weight", torch::empty({options.out_features(), options.in_features()}));
@@ -54,7 +54,7 @@ TORCH_MODULE(Linear);
 /// Joins dimensions into one.
 class FlattenImpl : public Cloneable<FlattenImpl> {
  public:
-  explicit FlattenImpl(const FlattenOptions& options_ = {}) : options(options_) {}
+  RLT_LAZY explicit FlattenImpl(const FlattenOptions& options_ = {}) : options(options_) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override {
     stream << "torch::nn::Flatten(start_dim=" << options.start_dim() << ", end_dim=" << options.end_dim() << ")";

@@ -11,7 +11,7 @@ namespace nn {
 
 /// Negative log likelihood of the target classes, given log-probabilities.
 struct NLLLossImpl : public Cloneable<NLLLossImpl> {
-  explicit NLLLossImpl(NLLLossOptions options_ = {}) : options(std::move(options_)) { NLLLossImpl::reset(); }
+  RLT_LAZY explicit NLLLossImpl(NLLLossOptions options_ = {}) : options(std::move(options_)) { NLLLossImpl::reset(); }
   void reset() override { weight = register_buffer("weight", options.weight()); }
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::NLLLoss()"; }
   Tensor forward(const Tensor& input, const Tensor& target) {
@@ -27,7 +27,7 @@ TORCH_MODULE(NLLLoss);
 
 /// NLLLoss of the log-softmax of scores.
 struct CrossEntropyLossImpl : public Cloneable<CrossEntropyLossImpl> {
-  explicit CrossEntropyLossImpl(CrossEntropyLossOptions options_ = {}) : options(std::move(options_)) { CrossEntropyLossImpl::reset(); }
+  RLT_LAZY explicit CrossEntropyLossImpl(CrossEntropyLossOptions options_ = {}) : options(std::move(options_)) { CrossEntropyLossImpl::reset(); }
   void reset() override { weight = register_buffer("weight", options.weight()); }
   void pretty_print(std::ostream& stream) const override { stream << "torch::nn::CrossEntropyLoss()"; }
   Tensor forward(const Tensor& input, const Tensor& target) {

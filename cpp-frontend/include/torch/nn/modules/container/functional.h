@@ -14,7 +14,7 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
  public:
   using Function = std::function<Tensor(Tensor)>;
 
-  explicit FunctionalImpl(Function function) : function_(std::move(function)) {}
+  RLT_LAZY explicit FunctionalImpl(Function function) : function_(std::move(function)) {}
   /// A function whose further arguments are given here: `Functional(torch::leaky_relu, 0.1)`.
   template <class F, class... Args, class = std::enable_if_t<(sizeof...(Args) > 0)>>
   explicit FunctionalImpl(F function, Args&&... args)

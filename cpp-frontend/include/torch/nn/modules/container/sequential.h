@@ -69,8 +69,8 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
   void push_back(std::string name, const ModuleHolder<M>& holder) {
     push_back(std::move(name), holder.ptr());
   }
-  void push_back(AnyModule module) { push_back(std::to_string(modules_.size()), std::move(module)); }
-  void push_back(std::string name, AnyModule module) {
+  RLT_LAZY void push_back(AnyModule module) { push_back(std::to_string(modules_.size()), std::move(module)); }
+  RLT_LAZY void push_back(std::string name, AnyModule module) {
     modules_.push_back(std::move(module));
     register_module(std::move(name), modules_.back().ptr());
   }
