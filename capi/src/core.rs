@@ -385,11 +385,6 @@ pub extern "C" fn rlt_memory_reset_peak() -> i32 {
 pub extern "C" fn rlt_memory_trim() -> i32 {
     guard("rlt_memory_trim", || {
         memory::trim_memory();
-        // SAFETY: malloc_trim only returns free memory.
-        #[cfg(all(target_os = "linux", target_env = "gnu"))]
-        unsafe {
-            libc::malloc_trim(0)
-        };
         Ok(())
     })
 }
@@ -398,13 +393,7 @@ pub extern "C" fn rlt_memory_trim() -> i32 {
 /// memory, at most 1 GiB, or what the environment variable `RUSHLIGHT_CACHE_LIMIT` says.
 #[unsafe(no_mangle)]
 pub extern "C" fn rlt_memory_set_cache_limit(bytes: i64) -> i32 {
-    guard("rlt_memory_set_cache_limit", || {
-        let limit = usize::try_from(bytes);
-        let limit =
-            limit.map_err(|_| Error::new(ErrorKind::Value, format!("a limit of {bytes} bytes is not possible")));
-        memory::set_cache_limit(limit?);
-        Ok(())
-    })
+    guard("rlt_memory_set_cache_limit", || memory::set_cache_limit(bytes))
 }
 
 /// For tests of the border alone: panics inside with `message`, which comes back as `RLT_ERROR_INTERNAL`.

@@ -4,7 +4,7 @@ use crate::support::{
     EnvUnowned, GeneratorHandle, JClass, JLongs, TensorHandle, border, dtype, guard, jboolean, jint, jlong, jlongArray,
     jobject, set_pressure_limit, weight,
 };
-use rushlight_base::memory::memory_stats;
+use rushlight_base::memory::{memory_stats, reset_peak_memory, set_cache_limit, trim_memory};
 use rushlight_base::{handles, runtime};
 use rushlight_tensor::{Generator, Tensor, manual_seed};
 
@@ -34,10 +34,41 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_memoryStats<'l>(
 ) -> jlongArray {
     guard(env, |frame| {
         let stats = memory_stats();
-        let array = JLongs::new(frame.env(), 2).map_err(border)?;
-        array.set_region(frame.env(), 0, &[stats.allocated, stats.peak]).map_err(border)?;
+        let array = JLongs::new(frame.env(), 3).map_err(border)?;
+        array.set_region(frame.env(), 0, &[stats.allocated, stats.peak, stats.reserved]).map_err(border)?;
         Ok(array.as_raw())
     })
+}
+
+/// `NativeCore.resetPeakMemory`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_resetPeakMemory<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+) {
+    guard(env, |_| {
+        reset_peak_memory();
+        Ok(())
+    })
+}
+
+/// `NativeCore.trimMemory`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_trimMemory<'l>(env: EnvUnowned<'l>, _class: JClass<'l>) {
+    guard(env, |_| {
+        trim_memory();
+        Ok(())
+    })
+}
+
+/// `NativeCore.setCacheLimit`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_NativeCore_setCacheLimit<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    bytes: jlong,
+) {
+    guard(env, |_| set_cache_limit(bytes))
 }
 
 /// `NativeCore.weight`

@@ -52,8 +52,8 @@ impl Drop for Malloc {
 
 fn main() {
     let storage = |bytes| Storage::allocate(bytes).unwrap();
-    for limit in [usize::MAX, 0] {
-        set_cache_limit(limit);
+    for limit in [i64::MAX, 0] {
+        set_cache_limit(limit).unwrap();
         println!("cache {}", if limit > 0 { "on" } else { "off" });
         let pair = median(100_000, || drop(black_box(storage(black_box(16)))));
         println!("  16 bytes, made and freed: {pair:.1} ns");

@@ -61,11 +61,17 @@ pub fn reset_peak_memory() {
 /// Give memory that is kept for the next request back to the system.
 pub fn trim_memory() {
     cache::trim();
+    // SAFETY: malloc_trim only returns free memory.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    unsafe {
+        libc::malloc_trim(0)
+    };
 }
 
 /// Keep at most `bytes` bytes of freed memory for the next request; 0: none.
-pub fn set_cache_limit(bytes: usize) {
-    cache::set_limit(bytes);
+pub fn set_cache_limit(bytes: i64) -> Result<()> {
+    cache::set_limit(usize::try_from(bytes).map_err(|_| err!(Value, "a limit of {bytes} bytes is not possible"))?);
+    Ok(())
 }
 
 /// Use the embedder's allocator from now on (`None`: our own). Live blocks go back to where they came from.

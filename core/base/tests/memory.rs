@@ -11,7 +11,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// The process is this test's own until the guard is dropped; nothing is kept.
 fn alone() -> MutexGuard<'static, ()> {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    set_cache_limit(64 << 20);
+    set_cache_limit(64 << 20).unwrap();
     assert_eq!(kept(), 0);
     turn
 }
@@ -54,12 +54,12 @@ fn freed_memory_is_used_again_and_trimmed() {
 fn what_is_kept_stays_within_the_limit() {
     let _turn = alone();
     for limit in [0, 1 << 20, 16 << 20] {
-        set_cache_limit(limit);
+        set_cache_limit(limit).unwrap();
         for round in 0..3 {
             let live: Vec<_> = SIZES.iter().cycle().take(120).map(|bytes| filled(*bytes, round)).collect();
             assert!(live.iter().all(|storage| holds(storage, round)));
             drop(live);
-            assert!(kept() <= limit as i64, "{} of {limit}", kept());
+            assert!(kept() <= limit, "{} of {limit}", kept());
         }
         assert_eq!(memory_stats().allocated, 0);
     }

@@ -4,6 +4,7 @@
 #include <torch/autograd.h>
 #include <torch/cuda.h>
 #include <torch/enum.h>
+#include <torch/memory.h>
 #include <torch/nn.h>
 #include <torch/optim.h>
 #include <torch/serialize.h>

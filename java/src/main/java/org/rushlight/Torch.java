@@ -89,7 +89,32 @@ public final class Torch extends TorchFunctions {
      */
     public static MemoryStats memoryStats() {
         long[] stats = NativeCore.memoryStats();
-        return new MemoryStats(NativeCore.liveHandles(), stats[0], stats[1]);
+        return new MemoryStats(NativeCore.liveHandles(), stats[0], stats[1], stats[2]);
+    }
+
+    /** Lets {@link MemoryStats#peak} start again from what is in use now. */
+    public static void resetPeakMemory() {
+        NativeCore.resetPeakMemory();
+    }
+
+    /** Gives the memory of closed tensors, which is kept for the next ones, back to the system. */
+    public static void trimMemory() {
+        NativeCore.trimMemory();
+    }
+
+    /**
+     * Sets how much memory of closed tensors is kept for the next ones. It starts with an eighth of the machine's memory, at most 1 GiB,
+     * or what the environment variable {@code RUSHLIGHT_CACHE_LIMIT} says.
+     *
+     * <pre>{@code
+     * Torch.setCacheLimit(64L << 20);  // keep at most 64 MiB
+     * Torch.setCacheLimit(0);          // keep nothing
+     * }</pre>
+     *
+     * @param bytes at least 0
+     */
+    public static void setCacheLimit(long bytes) {
+        NativeCore.setCacheLimit(bytes);
     }
 
     /**

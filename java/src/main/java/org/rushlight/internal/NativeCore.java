@@ -14,8 +14,14 @@ public final class NativeCore {
 
     public static native long liveHandles();
 
-    /** Bytes in use now, and the most there have been. */
+    /** Bytes in use now, the most there have been, and what is held of the system. */
     public static native long[] memoryStats();
+
+    public static native void resetPeakMemory();
+
+    public static native void trimMemory();
+
+    public static native void setCacheLimit(long bytes);
 
     /** What Java holds: bytes of elements, and an estimate for each handle. */
     public static native long weight();
