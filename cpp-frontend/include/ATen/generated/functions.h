@@ -2578,8 +2578,8 @@ inline Tensor _softmax_backward_data(const Tensor& grad_output, const Tensor& ou
 /// `out = (input - mean) / sqrt(var + eps) * weight + bias, var without correction`
 inline Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& bias = {}, double eps = 1e-5, bool cudnn_enable = true) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_layer_norm(rlt::handle(input), rlt::data(normalized_shape), rlt::length(normalized_shape), rlt::handle(weight), rlt::handle(bias), eps, rlt::flag(cudnn_enable), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_layer_norm(input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, cudnn_enable, &out0));
+  return Tensor(out0);
 }
 /// layer_norm together with the mean and the reciprocal standard deviation of each row.
 /// `result0 = (input - result1) * result2 * weight + bias`
@@ -2587,22 +2587,22 @@ inline std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input,
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
   rlt_tensor* out2 = nullptr;
-  rlt::check(rlt_tensor_native_layer_norm(rlt::handle(input), rlt::data(normalized_shape), rlt::length(normalized_shape), rlt::handle(weight), rlt::handle(bias), eps, &out0, &out1, &out2));
-  return {rlt::adopt(out0), rlt::adopt(out1), rlt::adopt(out2)};
+  rlt::check(rlt_tensor_native_layer_norm(input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
 }
 /// The gradient of layer_norm by the input.
 /// `out = rstd * (g - mean(g) - n * mean(g * n)), g = grad * weight, n = (input - mean) * rstd`
 inline Tensor _layer_norm_backward_input(const Tensor& grad, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd, const std::optional<Tensor>& weight) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__layer_norm_backward_input(rlt::handle(grad), rlt::handle(input), rlt::data(normalized_shape), rlt::length(normalized_shape), rlt::handle(mean), rlt::handle(rstd), rlt::handle(weight), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__layer_norm_backward_input(grad.handle(), input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), mean.handle(), rstd.handle(), rlt::optional_tensor(weight), &out0));
+  return Tensor(out0);
 }
 /// The gradient of layer_norm by the weight.
 /// `out = sum over rows of grad * (input - mean) * rstd`
 inline Tensor _layer_norm_backward_weight(const Tensor& grad, const Tensor& input, IntArrayRef normalized_shape, const Tensor& mean, const Tensor& rstd, ScalarType dtype) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__layer_norm_backward_weight(rlt::handle(grad), rlt::handle(input), rlt::data(normalized_shape), rlt::length(normalized_shape), rlt::handle(mean), rlt::handle(rstd), rlt::code(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__layer_norm_backward_weight(grad.handle(), input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), mean.handle(), rstd.handle(), static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
 }
 /// While training, sets each element to zero with probability p and scales up the others; otherwise returns the input.
 /// `out_i = input_i * m_i / (1 - p), m_i ~ Bernoulli(1 - p)`
@@ -4157,13 +4157,13 @@ inline std::tuple<Tensor&, Tensor&> topk_out(Tensor& values, Tensor& indices, co
 /// `out = min_i self_i`
 inline Tensor min(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_min(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_min(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Finds the smallest element; NaN wins. Ties share the gradient.
 /// `out = min_i self_i`
 inline Tensor& min_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_min_unary_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_min_unary_out(self.handle(), out.handle()));
   return out;
 }
 /// Finds the smallest element; NaN wins. Ties share the gradient.
@@ -4176,13 +4176,13 @@ inline Tensor& min_out(Tensor& out, const Tensor& self) {
 inline std::tuple<Tensor, Tensor> min(const Tensor& self, int64_t dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_min_dim(rlt::handle(self), dim, rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_min_dim(self.handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
 /// `values = min over dim of self, indices = argmin over dim of self`
 inline std::tuple<Tensor&, Tensor&> min_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& min, Tensor& min_indices) {
-  rlt::check(rlt_tensor_min_dim_min(rlt::handle(self), dim, rlt::flag(keepdim), rlt::handle(min), rlt::handle(min_indices)));
+  rlt::check(rlt_tensor_min_dim_min(self.handle(), dim, keepdim, min.handle(), min_indices.handle()));
   return std::tuple<Tensor&, Tensor&>(min, min_indices);
 }
 /// Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
@@ -4194,13 +4194,13 @@ inline std::tuple<Tensor&, Tensor&> min_out(Tensor& min, Tensor& min_indices, co
 /// `out = min over dim of self`
 inline Tensor amin(const Tensor& self, IntArrayRef dim = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_amin(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_amin(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds the smallest element along dimensions; none given means all. Ties share the gradient.
 /// `out = min over dim of self`
 inline Tensor& amin_outf(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_amin_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_amin_out(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, out.handle()));
   return out;
 }
 /// Finds the smallest element along dimensions; none given means all. Ties share the gradient.
@@ -4210,33 +4210,33 @@ inline Tensor& amin_out(Tensor& out, const Tensor& self, IntArrayRef dim = {}, b
 }
 /// Finds where the smallest element stands, along a dimension or in the flattened tensor.
 /// `out = argmin over dim of self`
-inline Tensor argmin(const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
+inline Tensor argmin(const Tensor& self, std::optional<int64_t> dim = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argmin(rlt::handle(self), rlt::pointer(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_argmin(self.handle(), rlt::optional_int(dim), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds where the smallest element stands, along a dimension or in the flattened tensor.
 /// `out = argmin over dim of self`
 inline Tensor& argmin_outf(const Tensor& self, std::optional<int64_t> dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_argmin_out(rlt::handle(self), rlt::pointer(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_argmin_out(self.handle(), rlt::optional_int(dim), keepdim, out.handle()));
   return out;
 }
 /// Finds where the smallest element stands, along a dimension or in the flattened tensor.
 /// `out = argmin over dim of self`
-inline Tensor& argmin_out(Tensor& out, const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
+inline Tensor& argmin_out(Tensor& out, const Tensor& self, std::optional<int64_t> dim = {}, bool keepdim = false) {
   return argmin_outf(self, dim, keepdim, out);
 }
 /// Tells whether any element differs from zero.
 /// `out = or over i of (self != 0)`
 inline Tensor any(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_any(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tells whether any element differs from zero.
 /// `out = or over i of (self != 0)`
 inline Tensor& any_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_any_all_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_any_all_out(self.handle(), out.handle()));
   return out;
 }
 /// Tells whether any element differs from zero.
@@ -4248,13 +4248,13 @@ inline Tensor& any_out(Tensor& out, const Tensor& self) {
 /// `out = or over dim of (self != 0)`
 inline Tensor any(const Tensor& self, int64_t dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any_dim(rlt::handle(self), dim, rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_any_dim(self.handle(), dim, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether any element differs from zero, along a dimension.
 /// `out = or over dim of (self != 0)`
 inline Tensor& any_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_any_out(rlt::handle(self), dim, rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_any_out(self.handle(), dim, keepdim, out.handle()));
   return out;
 }
 /// Tells whether any element differs from zero, along a dimension.
@@ -4266,13 +4266,13 @@ inline Tensor& any_out(Tensor& out, const Tensor& self, int64_t dim, bool keepdi
 /// `out = or over dim of (self != 0)`
 inline Tensor any(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any_dims(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_any_dims(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether any element differs from zero, along dimensions; none given means all, an empty list none.
 /// `out = or over dim of (self != 0)`
 inline Tensor& any_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_any_dims_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_any_dims_out(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, out.handle()));
   return out;
 }
 /// Tells whether any element differs from zero, along dimensions; none given means all, an empty list none.
@@ -4284,13 +4284,13 @@ inline Tensor& any_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
 /// `out = and over i of (self != 0)`
 inline Tensor all(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all(rlt::handle(self), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_all(self.handle(), &out0));
+  return Tensor(out0);
 }
 /// Tells whether all elements differ from zero.
 /// `out = and over i of (self != 0)`
 inline Tensor& all_outf(const Tensor& self, Tensor& out) {
-  rlt::check(rlt_tensor_all_all_out(rlt::handle(self), rlt::handle(out)));
+  rlt::check(rlt_tensor_all_all_out(self.handle(), out.handle()));
   return out;
 }
 /// Tells whether all elements differ from zero.
@@ -4302,13 +4302,13 @@ inline Tensor& all_out(Tensor& out, const Tensor& self) {
 /// `out = and over dim of (self != 0)`
 inline Tensor all(const Tensor& self, int64_t dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all_dim(rlt::handle(self), dim, rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_all_dim(self.handle(), dim, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether all elements differ from zero, along a dimension.
 /// `out = and over dim of (self != 0)`
 inline Tensor& all_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_all_out(rlt::handle(self), dim, rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_all_out(self.handle(), dim, keepdim, out.handle()));
   return out;
 }
 /// Tells whether all elements differ from zero, along a dimension.
@@ -4320,13 +4320,13 @@ inline Tensor& all_out(Tensor& out, const Tensor& self, int64_t dim, bool keepdi
 /// `out = and over dim of (self != 0)`
 inline Tensor all(const Tensor& self, OptionalIntArrayRef dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all_dims(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_all_dims(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether all elements differ from zero, along dimensions; none given means all, an empty list none.
 /// `out = and over dim of (self != 0)`
 inline Tensor& all_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_all_dims_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_all_dims_out(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, out.handle()));
   return out;
 }
 /// Tells whether all elements differ from zero, along dimensions; none given means all, an empty list none.
@@ -4338,20 +4338,20 @@ inline Tensor& all_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
 /// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
 inline Tensor var(const Tensor& self, bool unbiased) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var(rlt::handle(self), rlt::flag(unbiased), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_var(self.handle(), unbiased, &out0));
+  return Tensor(out0);
 }
 /// Takes the variance along dimensions; none given means all.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
 inline Tensor var(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var_dim(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_var_dim(self.handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the variance along dimensions; none given means all.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
 inline Tensor& var_outf(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_var_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_var_out(self.handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, out.handle()));
   return out;
 }
 /// Takes the variance along dimensions; none given means all.
@@ -4361,65 +4361,65 @@ inline Tensor& var_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
 }
 /// Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
-inline Tensor var(const Tensor& self, OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) {
+inline Tensor var(const Tensor& self, OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var_correction(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_var_correction(self.handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
 inline Tensor& var_outf(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_var_correction_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_var_correction_out(self.handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, out.handle()));
   return out;
 }
 /// Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
-inline Tensor& var_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) {
+inline Tensor& var_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) {
   return var_outf(self, dim, correction, keepdim, out);
 }
 /// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 /// `out_i = sum of self_0 to self_i`
-inline Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor cumsum(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cumsum(rlt::handle(self), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cumsum(self.handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 /// `out_i = sum of self_0 to self_i`
 inline Tensor& cumsum_outf(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_cumsum_out(rlt::handle(self), dim, rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_cumsum_out(self.handle(), dim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 /// `out_i = sum of self_0 to self_i`
-inline Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& cumsum_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   return cumsum_outf(self, dim, dtype, out);
 }
 /// The gradient of cumsum: partial sums from the other end.
 /// `out_i = sum of self_i to self_(n-1)`
 inline Tensor _cumsum_from_end(const Tensor& self, int64_t dim) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__cumsum_from_end(rlt::handle(self), dim, &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor__cumsum_from_end(self.handle(), dim, &out0));
+  return Tensor(out0);
 }
 /// Takes the standard deviation of all elements.
 /// `out = sqrt(var(self))`
 inline Tensor std(const Tensor& self, bool unbiased) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std(rlt::handle(self), rlt::flag(unbiased), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_std(self.handle(), unbiased, &out0));
+  return Tensor(out0);
 }
 /// Takes the standard deviation along dimensions; none given means all.
 /// `out = sqrt(var(self, dim))`
 inline Tensor std(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std_dim(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_std_dim(self.handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the standard deviation along dimensions; none given means all.
 /// `out = sqrt(var(self, dim))`
 inline Tensor& std_outf(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_std_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_std_out(self.handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, out.handle()));
   return out;
 }
 /// Takes the standard deviation along dimensions; none given means all.
@@ -4429,20 +4429,20 @@ inline Tensor& std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim,
 }
 /// Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sqrt(var(self, dim, correction))`
-inline Tensor std(const Tensor& self, OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) {
+inline Tensor std(const Tensor& self, OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std_correction(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_std_correction(self.handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sqrt(var(self, dim, correction))`
 inline Tensor& std_outf(const Tensor& self, OptionalIntArrayRef dim, const std::optional<Scalar>& correction, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_std_correction_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_std_correction_out(self.handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, out.handle()));
   return out;
 }
 /// Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sqrt(var(self, dim, correction))`
-inline Tensor& std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) {
+inline Tensor& std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) {
   return std_outf(self, dim, correction, keepdim, out);
 }
 /// Takes the variance and the mean of all elements.
@@ -4450,118 +4450,118 @@ inline Tensor& std_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim 
 inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, bool unbiased) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_var_mean(rlt::handle(self), rlt::flag(unbiased), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_var_mean(self.handle(), unbiased, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Takes the variance and the mean along dimensions; none given means all.
 /// `out0 = var(self, dim), out1 = mean(self, dim)`
 inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_var_mean_dim(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_var_mean_dim(self.handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Takes the variance and the mean along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out0 = var(self, dim, correction), out1 = mean(self, dim)`
-inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) {
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_var_mean_correction(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_var_mean_correction(self.handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Takes the standard deviation and the mean of all elements.
 /// `out0 = std(self), out1 = mean(self)`
 inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, bool unbiased) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_std_mean(rlt::handle(self), rlt::flag(unbiased), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_std_mean(self.handle(), unbiased, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Takes the standard deviation and the mean along dimensions; none given means all.
 /// `out0 = std(self, dim), out1 = mean(self, dim)`
 inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_std_mean_dim(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_std_mean_dim(self.handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Takes the standard deviation and the mean along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out0 = std(self, dim, correction), out1 = mean(self, dim)`
-inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) {
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_std_mean_correction(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_std_mean_correction(self.handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
 /// `min = amin(self, dim), max = amax(self, dim)`
-inline std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
+inline std::tuple<Tensor, Tensor> aminmax(const Tensor& self, std::optional<int64_t> dim = {}, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_aminmax(rlt::handle(self), rlt::pointer(dim), rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_aminmax(self.handle(), rlt::optional_int(dim), keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
 /// `min = amin(self, dim), max = amax(self, dim)`
 inline std::tuple<Tensor&, Tensor&> aminmax_outf(const Tensor& self, std::optional<int64_t> dim, bool keepdim, Tensor& min, Tensor& max) {
-  rlt::check(rlt_tensor_aminmax_out(rlt::handle(self), rlt::pointer(dim), rlt::flag(keepdim), rlt::handle(min), rlt::handle(max)));
+  rlt::check(rlt_tensor_aminmax_out(self.handle(), rlt::optional_int(dim), keepdim, min.handle(), max.handle()));
   return std::tuple<Tensor&, Tensor&>(min, max);
 }
 /// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
 /// `min = amin(self, dim), max = amax(self, dim)`
-inline std::tuple<Tensor&, Tensor&> aminmax_out(Tensor& min, Tensor& max, const Tensor& self, std::optional<int64_t> dim = std::nullopt, bool keepdim = false) {
+inline std::tuple<Tensor&, Tensor&> aminmax_out(Tensor& min, Tensor& max, const Tensor& self, std::optional<int64_t> dim = {}, bool keepdim = false) {
   return aminmax_outf(self, dim, keepdim, min, max);
 }
 /// Multiplies all elements; bool and integers give int64.
 /// `out = prod_i self_i`
-inline Tensor prod(const Tensor& self, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor prod(const Tensor& self, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prod(rlt::handle(self), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_prod(self.handle(), rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Multiplies the elements along a dimension; bool and integers give int64.
 /// `out = prod over dim of self`
-inline Tensor prod(const Tensor& self, int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor prod(const Tensor& self, int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prod_dim_int(rlt::handle(self), dim, rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_prod_dim_int(self.handle(), dim, keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Multiplies the elements along a dimension; bool and integers give int64.
 /// `out = prod over dim of self`
 inline Tensor& prod_outf(const Tensor& self, int64_t dim, bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_prod_int_out(rlt::handle(self), dim, rlt::flag(keepdim), rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_prod_int_out(self.handle(), dim, keepdim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Multiplies the elements along a dimension; bool and integers give int64.
 /// `out = prod over dim of self`
-inline Tensor& prod_out(Tensor& out, const Tensor& self, int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& prod_out(Tensor& out, const Tensor& self, int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   return prod_outf(self, dim, keepdim, dtype, out);
 }
 /// Counts the elements that differ from zero, along a dimension or of all.
 /// `out = sum over dim of (self != 0)`
-inline Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim = std::nullopt) {
+inline Tensor count_nonzero(const Tensor& self, std::optional<int64_t> dim = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_count_nonzero(rlt::handle(self), rlt::pointer(dim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_count_nonzero(self.handle(), rlt::optional_int(dim), &out0));
+  return Tensor(out0);
 }
 /// Counts the elements that differ from zero along dimensions; none given means all.
 /// `out = sum over dim of (self != 0)`
 inline Tensor count_nonzero(const Tensor& self, IntArrayRef dim) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_count_nonzero_dim_IntList(rlt::handle(self), rlt::data(dim), rlt::length(dim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_count_nonzero_dim_IntList(self.handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
 }
 /// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
 /// `out = log(sum over dim of e^self)`
 inline Tensor logsumexp(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logsumexp(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logsumexp(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
 /// `out = log(sum over dim of e^self)`
 inline Tensor& logsumexp_outf(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_logsumexp_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_logsumexp_out(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, out.handle()));
   return out;
 }
 /// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
@@ -4571,65 +4571,65 @@ inline Tensor& logsumexp_out(Tensor& out, const Tensor& self, IntArrayRef dim, b
 }
 /// Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
 /// `out_i = product of self_0 to self_i`
-inline Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor cumprod(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cumprod(rlt::handle(self), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cumprod(self.handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
 /// `out_i = product of self_0 to self_i`
 inline Tensor& cumprod_outf(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_cumprod_out(rlt::handle(self), dim, rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_cumprod_out(self.handle(), dim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
 /// `out_i = product of self_0 to self_i`
-inline Tensor& cumprod_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& cumprod_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   return cumprod_outf(self, dim, dtype, out);
 }
 /// Takes the norm of any order along dimensions; none given means all.
 /// `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0`
-inline Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = std::nullopt, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_linalg_vector_norm(rlt::handle(self), rlt::scalar(ord), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_linalg_vector_norm(self.handle(), &ord.raw(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm of any order along dimensions; none given means all.
 /// `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0`
 inline Tensor& linalg_vector_norm_outf(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
-  rlt::check(rlt_tensor_linalg_vector_norm_out(rlt::handle(self), rlt::scalar(ord), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::pointer(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_linalg_vector_norm_out(self.handle(), &ord.raw(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), out.handle()));
   return out;
 }
 /// Takes the norm of any order along dimensions; none given means all.
 /// `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0`
-inline Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = std::nullopt, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) {
+inline Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
   return linalg_vector_norm_outf(self, ord, dim, keepdim, dtype, out);
 }
 /// Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
 /// `out = (sum_i |self_i|^p)^(1 / p)`
 inline Tensor norm(const Tensor& self, const std::optional<Scalar>& p, ScalarType dtype) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dtype(rlt::handle(self), rlt::scalar(p), rlt::code(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_ScalarOpt_dtype(self.handle(), rlt::optional_scalar(p), static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm of all elements.
 /// `out = (sum_i |self_i|^p)^(1 / p)`
 inline Tensor norm(const Tensor& self, const Scalar& p = 2) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_Scalar(rlt::handle(self), rlt::scalar(p), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_Scalar(self.handle(), &p.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
 /// `out = (sum over dim of |self|^p)^(1 / p)`
 inline Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dim_dtype(rlt::handle(self), rlt::scalar(p), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::code(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_ScalarOpt_dim_dtype(self.handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
 /// `out = (sum over dim of |self|^p)^(1 / p)`
 inline Tensor& norm_outf(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype, Tensor& out) {
-  rlt::check(rlt_tensor_norm_dtype_out(rlt::handle(self), rlt::scalar(p), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::code(dtype), rlt::handle(out)));
+  rlt::check(rlt_tensor_norm_dtype_out(self.handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, static_cast<int32_t>(dtype), out.handle()));
   return out;
 }
 /// Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
@@ -4641,13 +4641,13 @@ inline Tensor& norm_out(Tensor& out, const Tensor& self, const std::optional<Sca
 /// `out = (sum over dim of |self|^p)^(1 / p)`
 inline Tensor norm(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dim(rlt::handle(self), rlt::scalar(p), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_ScalarOpt_dim(self.handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the norm along dimensions; order 2, if none is given.
 /// `out = (sum over dim of |self|^p)^(1 / p)`
 inline Tensor& norm_outf(const Tensor& self, const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_norm_out(rlt::handle(self), rlt::scalar(p), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_norm_out(self.handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, out.handle()));
   return out;
 }
 /// Takes the norm along dimensions; order 2, if none is given.
@@ -4659,13 +4659,13 @@ inline Tensor& norm_out(Tensor& out, const Tensor& self, const std::optional<Sca
 /// `out = sqrt(sum over dim of |self|^2)`
 inline Tensor frobenius_norm(const Tensor& self, IntArrayRef dim, bool keepdim = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_frobenius_norm_dim(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_frobenius_norm_dim(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the Euclidean norm along dimensions; none given means all.
 /// `out = sqrt(sum over dim of |self|^2)`
 inline Tensor& frobenius_norm_outf(const Tensor& self, IntArrayRef dim, bool keepdim, Tensor& out) {
-  rlt::check(rlt_tensor_frobenius_norm_out(rlt::handle(self), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::handle(out)));
+  rlt::check(rlt_tensor_frobenius_norm_out(self.handle(), dim.data(), rlt::length(dim.size()), keepdim, out.handle()));
   return out;
 }
 /// Takes the Euclidean norm along dimensions; none given means all.

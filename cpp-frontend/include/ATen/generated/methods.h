@@ -1820,205 +1820,205 @@ std::tuple<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true
 /// `out = min_i self_i`
 Tensor min() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_min(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_min(handle(), &out0));
+  return Tensor(out0);
 }
 /// Finds the smallest element along a dimension and where it stands; NaN wins, and the first of equals.
 /// `values = min over dim of self, indices = argmin over dim of self`
 std::tuple<Tensor, Tensor> min(int64_t dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_min_dim(rlt::handle(*this), dim, rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_min_dim(handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Finds the smallest element along dimensions; none given means all. Ties share the gradient.
 /// `out = min over dim of self`
 Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_amin(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_amin(handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds where the smallest element stands, along a dimension or in the flattened tensor.
 /// `out = argmin over dim of self`
-Tensor argmin(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const {
+Tensor argmin(std::optional<int64_t> dim = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_argmin(rlt::handle(*this), rlt::pointer(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_argmin(handle(), rlt::optional_int(dim), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether any element differs from zero.
 /// `out = or over i of (self != 0)`
 Tensor any() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_any(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tells whether any element differs from zero, along a dimension.
 /// `out = or over dim of (self != 0)`
 Tensor any(int64_t dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any_dim(rlt::handle(*this), dim, rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_any_dim(handle(), dim, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether any element differs from zero, along dimensions; none given means all, an empty list none.
 /// `out = or over dim of (self != 0)`
 Tensor any(OptionalIntArrayRef dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_any_dims(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_any_dims(handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether all elements differ from zero.
 /// `out = and over i of (self != 0)`
 Tensor all() const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all(rlt::handle(*this), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_all(handle(), &out0));
+  return Tensor(out0);
 }
 /// Tells whether all elements differ from zero, along a dimension.
 /// `out = and over dim of (self != 0)`
 Tensor all(int64_t dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all_dim(rlt::handle(*this), dim, rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_all_dim(handle(), dim, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Tells whether all elements differ from zero, along dimensions; none given means all, an empty list none.
 /// `out = and over dim of (self != 0)`
 Tensor all(OptionalIntArrayRef dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_all_dims(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_all_dims(handle(), dim.raw_data(), dim.raw_length(), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the variance of all elements.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
 Tensor var(bool unbiased) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var(rlt::handle(*this), rlt::flag(unbiased), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_var(handle(), unbiased, &out0));
+  return Tensor(out0);
 }
 /// Takes the variance along dimensions; none given means all.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - unbiased)`
 Tensor var(OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var_dim(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_var_dim(handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the variance along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sum over dim of |self - mean|^2 / max(0, n - correction)`
-Tensor var(OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) const {
+Tensor var(OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_var_correction(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_var_correction(handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 /// `out_i = sum of self_0 to self_i`
-Tensor cumsum(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor cumsum(int64_t dim, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cumsum(rlt::handle(*this), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cumsum(handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Adds up the elements along a dimension, keeping every partial sum; bool and integers give int64.
 /// `out_i = sum of self_0 to self_i`
-Tensor& cumsum_(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const {
-  rlt::check(rlt_tensor_cumsum_(rlt::handle(*this), dim, rlt::pointer(dtype)));
+Tensor& cumsum_(int64_t dim, std::optional<ScalarType> dtype = {}) const {
+  rlt::check(rlt_tensor_cumsum_(handle(), dim, rlt::optional_dtype(dtype)));
   return const_cast<Tensor&>(*this);
 }
 /// Takes the standard deviation of all elements.
 /// `out = sqrt(var(self))`
 Tensor std(bool unbiased) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std(rlt::handle(*this), rlt::flag(unbiased), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_std(handle(), unbiased, &out0));
+  return Tensor(out0);
 }
 /// Takes the standard deviation along dimensions; none given means all.
 /// `out = sqrt(var(self, dim))`
 Tensor std(OptionalIntArrayRef dim, bool unbiased, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std_dim(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(unbiased), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_std_dim(handle(), dim.raw_data(), dim.raw_length(), unbiased, keepdim, &out0));
+  return Tensor(out0);
 }
 /// Takes the standard deviation along dimensions; `correction` (1, if not given) is taken from the number of elements.
 /// `out = sqrt(var(self, dim, correction))`
-Tensor std(OptionalIntArrayRef dim = std::nullopt, const std::optional<Scalar>& correction = std::nullopt, bool keepdim = false) const {
+Tensor std(OptionalIntArrayRef dim = {}, const std::optional<Scalar>& correction = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_std_correction(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::scalar(correction), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_std_correction(handle(), dim.raw_data(), dim.raw_length(), rlt::optional_scalar(correction), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
 /// `min = amin(self, dim), max = amax(self, dim)`
-std::tuple<Tensor, Tensor> aminmax(std::optional<int64_t> dim = std::nullopt, bool keepdim = false) const {
+std::tuple<Tensor, Tensor> aminmax(std::optional<int64_t> dim = {}, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_aminmax(rlt::handle(*this), rlt::pointer(dim), rlt::flag(keepdim), &out0, &out1));
-  return {rlt::adopt(out0), rlt::adopt(out1)};
+  rlt::check(rlt_tensor_aminmax(handle(), rlt::optional_int(dim), keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Multiplies all elements; bool and integers give int64.
 /// `out = prod_i self_i`
-Tensor prod(std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor prod(std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prod(rlt::handle(*this), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_prod(handle(), rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Multiplies the elements along a dimension; bool and integers give int64.
 /// `out = prod over dim of self`
-Tensor prod(int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor prod(int64_t dim, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_prod_dim_int(rlt::handle(*this), dim, rlt::flag(keepdim), rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_prod_dim_int(handle(), dim, keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Counts the elements that differ from zero, along a dimension or of all.
 /// `out = sum over dim of (self != 0)`
-Tensor count_nonzero(std::optional<int64_t> dim = std::nullopt) const {
+Tensor count_nonzero(std::optional<int64_t> dim = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_count_nonzero(rlt::handle(*this), rlt::pointer(dim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_count_nonzero(handle(), rlt::optional_int(dim), &out0));
+  return Tensor(out0);
 }
 /// Counts the elements that differ from zero along dimensions; none given means all.
 /// `out = sum over dim of (self != 0)`
 Tensor count_nonzero(IntArrayRef dim) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_count_nonzero_dim_IntList(rlt::handle(*this), rlt::data(dim), rlt::length(dim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_count_nonzero_dim_IntList(handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
 }
 /// The logarithm of the sum of exponentials along dimensions; none given means all. Nothing overflows.
 /// `out = log(sum over dim of e^self)`
 Tensor logsumexp(IntArrayRef dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_logsumexp(rlt::handle(*this), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_logsumexp(handle(), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 /// Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
 /// `out_i = product of self_0 to self_i`
-Tensor cumprod(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const {
+Tensor cumprod(int64_t dim, std::optional<ScalarType> dtype = {}) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_cumprod(rlt::handle(*this), dim, rlt::pointer(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_cumprod(handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
 /// `out = (sum_i |self_i|^p)^(1 / p)`
 Tensor norm(const std::optional<Scalar>& p, ScalarType dtype) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dtype(rlt::handle(*this), rlt::scalar(p), rlt::code(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_ScalarOpt_dtype(handle(), rlt::optional_scalar(p), static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm of all elements.
 /// `out = (sum_i |self_i|^p)^(1 / p)`
 Tensor norm(const Scalar& p = 2) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_Scalar(rlt::handle(*this), rlt::scalar(p), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_Scalar(handle(), &p.raw(), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm along dimensions, computed in `dtype`; order 2, if none is given.
 /// `out = (sum over dim of |self|^p)^(1 / p)`
 Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dim_dtype(rlt::handle(*this), rlt::scalar(p), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), rlt::code(dtype), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_ScalarOpt_dim_dtype(handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, static_cast<int32_t>(dtype), &out0));
+  return Tensor(out0);
 }
 /// Takes the norm along dimensions; order 2, if none is given.
 /// `out = (sum over dim of |self|^p)^(1 / p)`
 Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_norm_ScalarOpt_dim(rlt::handle(*this), rlt::scalar(p), rlt::data(dim), rlt::length(dim), rlt::flag(keepdim), &out0));
-  return rlt::adopt(out0);
+  rlt::check(rlt_tensor_norm_ScalarOpt_dim(handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, &out0));
+  return Tensor(out0);
 }
 
 // view: Other shapes over the same storage.
