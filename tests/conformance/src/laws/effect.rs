@@ -21,13 +21,22 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("ignore_index", "an index that no sample case has"),
 ];
 
-/// Tensors whose values an operator does not read: only their shape, dtype and device.
+/// Arguments whose values an operator does not read: only their shape, dtype and device, or nothing that a change of the
+/// samples shows.
 const UNREAD: &[(&str, &str)] = &[
+    // The sign alone.
+    ("copysign.Scalar", "other"),
     ("empty_like", "self"),
     ("expand_as", "other"),
     ("fill.Scalar", "self"),
     ("fill.Tensor", "self"),
     ("full_like", "self"),
+    // Whether they are finite, which changed samples still are.
+    ("isfinite", "self"),
+    ("isinf", "self"),
+    ("isnan", "self"),
+    ("isneginf", "self"),
+    ("isposinf", "self"),
     ("normal_", "self"),
     ("ones_like", "self"),
     ("randn_like", "self"),
