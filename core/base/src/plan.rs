@@ -40,22 +40,50 @@ impl<const N: usize> Plan<N> {
     }
 
     fn unordered(sizes: &[i64], strides: [&[i64]; N]) -> Plan<N> {
-        let mut plan = Plan { sizes: DimVec::new(), steps: smallvec::SmallVec::new() };
+        let mut plan = Plan::unfinished();
         for dim in (0..sizes.len()).rev() {
-            if sizes[dim] != 1 {
-                plan.sizes.push(sizes[dim]);
-                plan.steps.push(std::array::from_fn(|operand| strides[operand][dim] as isize));
-            }
+            plan.push(sizes[dim], std::array::from_fn(|operand| strides[operand][dim] as isize));
         }
         plan
     }
 
-    /// Insertion sort by step, smallest inside; an operand that does not move along one of the two
-    /// dimensions has no opinion. Stable, so that equal strides keep their row-major order.
+    /// No dimension yet. To be finished by [`Plan::coalesce`].
+    pub(crate) fn unfinished() -> Plan<N> {
+        Plan { sizes: DimVec::new(), steps: smallvec::SmallVec::new() }
+    }
+
+    /// Adds a dimension outside of the others.
+    pub(crate) fn push(&mut self, size: i64, steps: [isize; N]) {
+        if size != 1 {
+            self.sizes.push(size);
+            self.steps.push(steps);
+        }
+    }
+
+    /// Smallest steps inside; an operand that does not move along one of two dimensions has no opinion of them.
     fn sort(&mut self) {
+        self.sort_by(|inner, outer| {
+            for (inner, outer) in inner.iter().zip(outer) {
+                let (inner, outer) = (inner.abs(), outer.abs());
+                if inner != 0 && outer != 0 && inner != outer {
+                    return inner > outer;
+                }
+            }
+            false
+        });
+    }
+
+    /// Smallest steps of one operand inside.
+    pub(crate) fn sort_by_operand(&mut self, operand: usize) {
+        self.sort_by(|inner, outer| inner[operand].abs() > outer[operand].abs());
+    }
+
+    /// Insertion sort: dimensions that are the wrong way round by their steps change places. Stable, so that equal
+    /// strides keep their row-major order.
+    fn sort_by(&mut self, are_wrong: impl Fn(&[isize; N], &[isize; N]) -> bool) {
         for dim in 1..self.sizes.len() {
             let mut at = dim;
-            while at > 0 && self.should_swap(at - 1, at) {
+            while at > 0 && are_wrong(&self.steps[at - 1], &self.steps[at]) {
                 self.sizes.swap(at - 1, at);
                 self.steps.swap(at - 1, at);
                 at -= 1;
@@ -63,17 +91,8 @@ impl<const N: usize> Plan<N> {
         }
     }
 
-    fn should_swap(&self, inner: usize, outer: usize) -> bool {
-        for operand in 0..N {
-            let (a, b) = (self.steps[inner][operand].abs(), self.steps[outer][operand].abs());
-            if a != 0 && b != 0 && a != b {
-                return a > b;
-            }
-        }
-        false
-    }
-
-    fn coalesce(&mut self) {
+    /// Merges neighbours that every operand steps through evenly.
+    pub(crate) fn coalesce(&mut self) {
         let mut kept = 0;
         for dim in 1..self.sizes.len() {
             let size = self.sizes[kept] as isize;
@@ -102,6 +121,18 @@ impl<const N: usize> Plan<N> {
     /// Number of dimensions, at least 1.
     pub fn rank(&self) -> usize {
         self.sizes.len()
+    }
+
+    /// Length of a row, and the step of each operand within it.
+    #[inline]
+    pub fn inner(&self) -> (usize, [isize; N]) {
+        (self.row_len(), self.row_steps())
+    }
+
+    /// Number of rows, if they have elements.
+    #[inline]
+    pub fn outer(&self) -> usize {
+        self.sizes[1..].iter().product::<i64>() as usize
     }
 
     /// Length of a row, the innermost dimension.
@@ -133,19 +164,42 @@ impl<const N: usize> Plan<N> {
 
     /// Calls `row` with the offset of each operand (in elements) at the start of every row, in order.
     pub fn rows(&self, row: &mut dyn FnMut([isize; N])) {
-        if self.sizes.contains(&0) {
+        if !self.sizes.contains(&0) {
+            self.rows_in(0..self.outer(), row);
+        }
+    }
+
+    /// Calls `visit` with the offset of each operand at the start of the rows in `range` (of `0..self.outer()`), in order.
+    #[inline(always)]
+    pub fn rows_in(&self, range: Range<usize>, mut visit: impl FnMut([isize; N])) {
+        if range.is_empty() {
             return;
         }
         let rank = self.sizes.len();
-        let mut counter = DimVec::from_elem(0, rank);
-        let mut offsets = [0isize; N];
-        loop {
-            row(offsets);
-            let mut dim = 1;
-            loop {
-                if dim == rank {
-                    return;
+        if rank <= 2 {
+            // Up to one dimension around the rows: no counters.
+            let steps = self.steps.get(1).copied().unwrap_or([0; N]);
+            let mut offsets = steps.map(|step| step * range.start as isize);
+            for _ in range {
+                visit(offsets);
+                for (offset, step) in offsets.iter_mut().zip(steps) {
+                    *offset += step;
                 }
+            }
+            return;
+        }
+        let mut counter = DimVec::from_elem(0, rank);
+        let (mut offsets, mut rest) = ([0isize; N], range.start as i64);
+        for (dim, counter) in counter.iter_mut().enumerate().skip(1) {
+            *counter = rest % self.sizes[dim];
+            rest /= self.sizes[dim];
+            for (offset, step) in offsets.iter_mut().zip(self.steps[dim]) {
+                *offset += step * *counter as isize;
+            }
+        }
+        for _ in range {
+            visit(offsets);
+            for dim in 1..rank {
                 counter[dim] += 1;
                 for (offset, step) in offsets.iter_mut().zip(self.steps[dim]) {
                     *offset += step;
@@ -157,7 +211,6 @@ impl<const N: usize> Plan<N> {
                     *offset -= step * self.sizes[dim] as isize;
                 }
                 counter[dim] = 0;
-                dim += 1;
             }
         }
     }

@@ -1,149 +1,17 @@
 //! How a reduction walks its input: device-neutral, built from sizes and strides only.
 //!
-//! [`Reduction`] splits the dimensions into kept and reduced ones, drops those of size 1, orders each half by the
-//! input's strides and merges what is one step apart. Unlike a [`crate::plan::Plan`], whose rows come one after
-//! another, a [`Walk`] can start at any of its places, so that shares of the work can be handed out. The loops live
-//! in `rushlight-cpu`.
+//! [`Reduction`] splits the dimensions into kept and reduced ones, each half a [`Plan`] ordered by the input's strides. The
+//! loops live in `rushlight-cpu`.
 
-use crate::DimVec;
-use std::ops::Range;
-
-/// Nested loops over the places of a few dimensions, with the offset of each of `N` operands.
-#[derive(Clone, Debug)]
-pub struct Walk<const N: usize> {
-    /// Sizes, innermost first.
-    sizes: DimVec,
-    /// Per dimension (same order), the step of each operand in elements.
-    steps: smallvec::SmallVec<[[isize; N]; 6]>,
-}
-
-impl<const N: usize> Walk<N> {
-    fn new() -> Walk<N> {
-        Walk { sizes: DimVec::new(), steps: smallvec::SmallVec::new() }
-    }
-
-    /// The walk over `sizes`, row-major, with the strides of `N` operands.
-    pub fn over(sizes: &[i64], strides: [&[i64]; N]) -> Walk<N> {
-        let mut walk = Walk::new();
-        for dim in (0..sizes.len()).rev() {
-            walk.push(sizes[dim], std::array::from_fn(|operand| strides[operand][dim] as isize));
-        }
-        walk.coalesce();
-        walk
-    }
-
-    /// Adds a dimension outside of the others.
-    fn push(&mut self, size: i64, steps: [isize; N]) {
-        if size != 1 {
-            self.sizes.push(size);
-            self.steps.push(steps);
-        }
-    }
-
-    /// Smallest step of operand `by` inside; stable.
-    fn sort(&mut self, by: usize) {
-        for dim in 1..self.sizes.len() {
-            let mut at = dim;
-            while at > 0 && self.steps[at - 1][by].abs() > self.steps[at][by].abs() {
-                self.sizes.swap(at - 1, at);
-                self.steps.swap(at - 1, at);
-                at -= 1;
-            }
-        }
-    }
-
-    fn coalesce(&mut self) {
-        let mut kept = 0;
-        for dim in 1..self.sizes.len() {
-            let size = self.sizes[kept] as isize;
-            let (inner, outer) = (self.steps[kept], self.steps[dim]);
-            if (0..N).all(|operand| outer[operand] == inner[operand].wrapping_mul(size)) {
-                self.sizes[kept] *= self.sizes[dim];
-            } else {
-                kept += 1;
-                self.sizes[kept] = self.sizes[dim];
-                self.steps[kept] = outer;
-            }
-        }
-        self.sizes.truncate(kept + 1);
-        self.steps.truncate(kept + 1);
-    }
-
-    /// Number of places.
-    #[inline]
-    pub fn numel(&self) -> usize {
-        self.sizes.iter().product::<i64>() as usize
-    }
-
-    /// Size and steps of the innermost dimension; one place, if there is none.
-    #[inline]
-    pub fn inner(&self) -> (usize, [isize; N]) {
-        match self.sizes.first() {
-            Some(&size) => (size as usize, self.steps[0]),
-            None => (1, [1; N]),
-        }
-    }
-
-    /// Number of places of all dimensions but the innermost.
-    #[inline]
-    pub fn outer(&self) -> usize {
-        self.sizes.iter().skip(1).product::<i64>() as usize
-    }
-
-    /// Calls `visit` with the offsets of the first place of the rows in `range` (of `0..self.outer()`), in order.
-    #[inline(always)]
-    pub fn rows(&self, range: Range<usize>, mut visit: impl FnMut([isize; N])) {
-        if range.is_empty() {
-            return;
-        }
-        let rank = self.sizes.len();
-        if rank <= 2 {
-            // Up to one dimension around the rows: no counters.
-            let steps = self.steps.get(1).copied().unwrap_or([0; N]);
-            let mut offsets = steps.map(|step| step * range.start as isize);
-            for _ in range {
-                visit(offsets);
-                for (offset, step) in offsets.iter_mut().zip(steps) {
-                    *offset += step;
-                }
-            }
-            return;
-        }
-        let mut counter = DimVec::from_elem(0, rank);
-        let (mut offsets, mut rest) = ([0isize; N], range.start as i64);
-        for (dim, counter) in counter.iter_mut().enumerate().skip(1) {
-            *counter = rest % self.sizes[dim];
-            rest /= self.sizes[dim];
-            for (offset, step) in offsets.iter_mut().zip(self.steps[dim]) {
-                *offset += step * *counter as isize;
-            }
-        }
-        for _ in range {
-            visit(offsets);
-            for dim in 1..rank {
-                counter[dim] += 1;
-                for (offset, step) in offsets.iter_mut().zip(self.steps[dim]) {
-                    *offset += step;
-                }
-                if counter[dim] < self.sizes[dim] {
-                    break;
-                }
-                for (offset, step) in offsets.iter_mut().zip(self.steps[dim]) {
-                    *offset -= step * self.sizes[dim] as isize;
-                }
-                counter[dim] = 0;
-            }
-        }
-    }
-}
+use crate::plan::Plan;
 
 /// The two halves of a reduction.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     /// The kept dimensions, ordered by the input's steps: output and input.
-    pub kept: Walk<2>,
+    pub kept: Plan<2>,
     /// The reduced dimensions: input.
-    pub reduced: Walk<1>,
+    pub reduced: Plan<1>,
 }
 
 /// In which order the reduced dimensions are walked.
@@ -169,7 +37,7 @@ impl Reduction {
         if !full && out_sizes.len() != sizes.len() {
             return None;
         }
-        let mut reduction = Reduction { kept: Walk::new(), reduced: Walk::new() };
+        let mut reduction = Reduction { kept: Plan::unfinished(), reduced: Plan::unfinished() };
         for dim in (0..sizes.len()).rev() {
             let (size, step) = (sizes[dim], strides[dim] as isize);
             if !full && out_sizes[dim] == size {
@@ -180,10 +48,10 @@ impl Reduction {
                 return None;
             }
         }
-        reduction.kept.sort(1);
+        reduction.kept.sort_by_operand(1);
         reduction.kept.coalesce();
         if order == Order::Memory {
-            reduction.reduced.sort(0);
+            reduction.reduced.sort_by_operand(0);
         }
         reduction.reduced.coalesce();
         Some(reduction)
@@ -199,10 +67,11 @@ impl Reduction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::Range;
 
-    fn places<const N: usize>(walk: &Walk<N>, range: Range<usize>) -> Vec<[isize; N]> {
+    fn places<const N: usize>(plan: &Plan<N>, range: Range<usize>) -> Vec<[isize; N]> {
         let mut all = Vec::new();
-        walk.rows(range, |offsets| all.push(offsets));
+        plan.rows_in(range, |offsets| all.push(offsets));
         all
     }
 
@@ -221,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_starts_anywhere() {
+    fn rows_start_anywhere() {
         let sizes = [2, 3, 1, 4, 5];
         let plan = Reduction::new(&sizes, &[100, 30, 9, 7, 1], &sizes, &[60, 20, 20, 5, 1], Order::Memory).unwrap();
         let all = places(&plan.kept, 0..plan.kept.outer());
@@ -229,9 +98,9 @@ mod tests {
         for start in 0..24 {
             assert_eq!(places(&plan.kept, start..24), all[start..]);
         }
-        let walk = Walk::over(&[2, 1, 3, 4], [&[100, 9, 4, 1], &[50, 7, 8, 1]]);
-        assert_eq!((walk.inner(), walk.outer()), ((4, [1, 1]), 6));
-        assert_eq!(places(&walk, 2..5), [[8, 16], [100, 50], [104, 58]]);
+        let plan = Plan::row_major(&[2, 1, 3, 4], [&[100, 9, 4, 1], &[50, 7, 8, 1]]);
+        assert_eq!((plan.inner(), plan.outer()), ((4, [1, 1]), 6));
+        assert_eq!(places(&plan, 2..5), [[8, 16], [100, 50], [104, 58]]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::room::filled;
 use crate::rows::{Place, RowOp, Strip, Term, drive, terms};
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Simd};
-use rushlight_base::reduction::Walk;
+use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{chunk_length, parallel_chunks};
 use rushlight_base::{Element, Result, ensure};
 
@@ -39,7 +39,7 @@ terms! {
 
 /// The rows of `N` arrays of one shape.
 struct Matrix<T, const N: usize> {
-    walk: Walk<N>,
+    walk: Plan<N>,
     at: [Shared<T>; N],
     steps: [isize; N],
     len: usize,
@@ -48,8 +48,8 @@ struct Matrix<T, const N: usize> {
 impl<T: Element, const N: usize> Matrix<T, N> {
     fn new(arrays: [&Array; N], axis: usize) -> Result<Matrix<T, N>> {
         let sizes = arrays[0].sizes();
-        let rows = Walk::over(&sizes[..axis], arrays.map(|array| &array.strides()[..axis]));
-        let row = Walk::over(&sizes[axis..], arrays.map(|array| &array.strides()[axis..]));
+        let rows = Plan::row_major(&sizes[..axis], arrays.map(|array| &array.strides()[..axis]));
+        let row = Plan::row_major(&sizes[axis..], arrays.map(|array| &array.strides()[axis..]));
         let (len, steps) = row.inner();
         ensure!(
             arrays.iter().all(|array| array.sizes() == sizes) && (row.outer() == 1 || row.numel() == 0),

@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::reduce::fold::FloatFold;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
-use rushlight_base::reduction::Walk;
+use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, ensure};
 use std::marker::PhantomData;
@@ -291,7 +291,7 @@ pub(crate) fn apply<T: Float, const N: usize>(arrays: [&Array; N], dim: usize, o
     );
     let steps = arrays.map(|array| array.stride(dim));
     let parts = arrays.map(|array| array.without(dim));
-    let walk = Walk::<N>::over(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice()));
+    let walk = Plan::<N>::row_major(&parts[0].0, std::array::from_fn(|operand| parts[operand].1.as_slice()));
     let (neighbours, row_steps) = walk.inner();
     let across = steps != [1; N] && row_steps == [1; N] && neighbours >= 4;
     drive(&walk, arrays.map(|array| Shared::new(array.as_ptr::<T>())), steps, len, across, op)
@@ -300,7 +300,7 @@ pub(crate) fn apply<T: Float, const N: usize>(arrays: [&Array; N], dim: usize, o
 /// Applies `op` to rows of `len` elements, `steps` apart, which begin at the places of `walk`. `across`: neighbours of its
 /// innermost dimension, which then must be neighbours in memory, are taken together.
 pub(crate) fn drive<T: Float, const N: usize>(
-    walk: &Walk<N>,
+    walk: &Plan<N>,
     at: [Shared<T>; N],
     steps: [isize; N],
     len: usize,
@@ -328,13 +328,13 @@ pub(crate) fn drive<T: Float, const N: usize>(
 /// Cuts `range` (of `0..per_row * walk.outer()`) at the rows of the walk; calls `visit` with the number and the offsets of a
 /// row, and the range within it.
 pub(crate) fn each_run<const N: usize>(
-    walk: &Walk<N>,
+    walk: &Plan<N>,
     per_row: usize,
     range: Range<usize>,
     mut visit: impl FnMut(usize, [isize; N], Range<usize>),
 ) {
     let mut nth = range.start;
-    walk.rows(range.start / per_row..range.end.div_ceil(per_row), |offsets| {
+    walk.rows_in(range.start / per_row..range.end.div_ceil(per_row), |offsets| {
         let row = nth / per_row;
         let (start, end) = (row * per_row, range.end.min((row + 1) * per_row));
         visit(row, offsets, nth - start..end - start);

@@ -9,7 +9,7 @@ use crate::number::{Number, Wide};
 use crate::rows::each_run;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, run};
-use rushlight_base::reduction::Walk;
+use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, ensure};
 
@@ -70,7 +70,7 @@ fn scan<T: Number, J: Join<T::Wide>>(out: &Array, a: &Array, dim: usize, backwar
     ensure!(out.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
     let len = a.size(dim);
     let parts = [out, a].map(|array| array.without(dim));
-    let walk = Walk::<2>::over(&parts[0].0, [&parts[0].1, &parts[1].1]);
+    let walk = Plan::<2>::row_major(&parts[0].0, [&parts[0].1, &parts[1].1]);
     if len == 0 || walk.numel() == 0 {
         return Ok(());
     }

@@ -10,7 +10,8 @@
 
 use crate::room::filled;
 use crate::shared::Shared;
-use rushlight_base::reduction::{Order, Reduction, Walk};
+use rushlight_base::plan::Plan;
+use rushlight_base::reduction::{Order, Reduction};
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Element, Result};
 use std::mem::MaybeUninit;
@@ -134,7 +135,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(reduced: &Walk<1>, wanted: usize) -> Parts {
+    fn new(reduced: &Plan<1>, wanted: usize) -> Parts {
         let (outer, (len, _)) = (reduced.outer(), reduced.inner());
         if outer == 1 {
             Parts { outer, len, rows: 0, places: wanted }
@@ -157,7 +158,7 @@ impl Parts {
         }
     }
 
-    fn whole(reduced: &Walk<1>) -> Part {
+    fn whole(reduced: &Plan<1>) -> Part {
         Part { rows: 0..reduced.outer(), cut: 0..reduced.inner().0 }
     }
 }
@@ -166,7 +167,7 @@ impl Parts {
 ///
 /// # Safety
 /// The elements that `reduced` visits from `at` in `part` must be readable.
-unsafe fn fold_lines<R: Reducer>(reducer: R, at: *const R::In, reduced: &Walk<1>, part: &Part) -> R::Acc {
+unsafe fn fold_lines<R: Reducer>(reducer: R, at: *const R::In, reduced: &Plan<1>, part: &Part) -> R::Acc {
     let (len, [step]) = reduced.inner();
     let merge = |a: &mut R::Acc, b: &R::Acc| *a = reducer.merge(*a, *b);
     if part.rows.len() == 1 && part.cut.len() <= LEAF && part.rows.start == 0 {
@@ -177,7 +178,7 @@ unsafe fn fold_lines<R: Reducer>(reducer: R, at: *const R::In, reduced: &Walk<1>
     let mut tree = Tree::<R::Acc, 40>::new(2);
     let (mut carry, mut places, mut lines) = (reducer.empty(), 0, 0);
     let mut row = part.rows.start;
-    reduced.rows(part.rows.clone(), |[offset]| {
+    reduced.rows_in(part.rows.clone(), |[offset]| {
         let mut start = part.cut.start;
         while start < part.cut.end {
             let count = LEAF.min(part.cut.end - start);
@@ -208,7 +209,7 @@ unsafe fn fold_tiles<R: Reducer>(
     reducer: R,
     at: *const R::In,
     step: isize,
-    reduced: &Walk<1>,
+    reduced: &Plan<1>,
     part: &Part,
     acc: &mut [R::Acc],
 ) {
@@ -233,7 +234,7 @@ unsafe fn fold_tiles<R: Reducer>(
 unsafe fn fold_tall_tiles<R: Reducer>(
     reducer: R,
     at: *const R::In,
-    reduced: &Walk<1>,
+    reduced: &Plan<1>,
     part: &Part,
     (len, steps): (usize, Steps),
     acc: &mut [R::Acc],
@@ -253,7 +254,7 @@ unsafe fn fold_tall_tiles<R: Reducer>(
     let mut tree = Tree::<[R::Acc; WIDTH], 8>::new(fanout);
     let (mut carry, mut leaf, mut rows) = ([reducer.empty(); WIDTH], [reducer.empty(); WIDTH], 0);
     let mut row = part.rows.start;
-    reduced.rows(part.rows.clone(), |[offset]| {
+    reduced.rows_in(part.rows.clone(), |[offset]| {
         let mut start = part.cut.start;
         while start < part.cut.end {
             let count = (LEAF_ROWS - rows).min(part.cut.end - start);
@@ -325,7 +326,7 @@ impl<R: Reducer> Job<'_, R> {
         let width = self.unit_width().max(1);
         let blocks = len.div_ceil(width).max(1);
         let mut nth = range.start;
-        self.plan.kept.rows(range.start / blocks..range.end.div_ceil(blocks), |[out, from]| {
+        self.plan.kept.rows_in(range.start / blocks..range.end.div_ceil(blocks), |[out, from]| {
             let row_end = (nth / blocks + 1) * blocks;
             while nth < row_end.min(range.end) {
                 let first = nth % blocks * width;
