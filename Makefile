@@ -88,7 +88,7 @@ notices-check: setup
 	cargo run -q --locked -p rushlight-checks --bin notices -- --check
 
 valgrind: cmake ## the C demo program and the C tests under valgrind
-	valgrind -q --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
+	valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite $(CMAKE_BUILD)/examples/hello_c
 	@tests/c/valgrind.sh $(CMAKE_BUILD)/tests/c
 
 # ---- Measuring ----

@@ -15,19 +15,19 @@ const PLACES: usize = 32;
 
 /// The pins of one thread.
 pub(crate) struct Pins {
-    /// A bit for each place that is free; only the thread itself looks here.
-    free: AtomicU32,
+    /// A bit for each place that is taken; only the thread itself looks here.
+    taken: AtomicU32,
     places: [AtomicPtr<()>; PLACES],
 }
 
 impl Pins {
     pub(crate) const fn new() -> Pins {
-        Pins { free: AtomicU32::new(u32::MAX), places: [const { AtomicPtr::new(ptr::null_mut()) }; PLACES] }
+        Pins { taken: AtomicU32::new(0), places: [const { AtomicPtr::new(ptr::null_mut()) }; PLACES] }
     }
 
     /// The thread is no more.
     pub(crate) fn clear(&self) {
-        self.free.store(u32::MAX, Ordering::Relaxed);
+        self.taken.store(0, Ordering::Relaxed);
         self.places.iter().for_each(|place| place.store(ptr::null_mut(), Ordering::Relaxed));
     }
 }
@@ -45,12 +45,12 @@ pub struct Pin {
 #[inline(always)]
 pub fn pin(what: *const ()) -> Option<Pin> {
     let local = local::mine()?;
-    let free = local.pins.free.load(Ordering::Relaxed);
-    if free == 0 {
+    let taken = local.pins.taken.load(Ordering::Relaxed);
+    if taken == u32::MAX {
         return None;
     }
-    let place = free.trailing_zeros();
-    local.pins.free.store(free & (free - 1), Ordering::Relaxed);
+    let place = taken.trailing_ones();
+    local.pins.taken.store(taken | (taken + 1), Ordering::Relaxed);
     local.pins.places[place as usize % PLACES].store(what.cast_mut(), Ordering::Relaxed);
     light();
     Some(Pin { local, place, _of_thread: std::marker::PhantomData })
@@ -62,7 +62,7 @@ impl Pin {
     pub fn release(self) {
         let pins = &self.local.pins;
         pins.places[self.place as usize % PLACES].store(ptr::null_mut(), Ordering::Release);
-        pins.free.store(pins.free.load(Ordering::Relaxed) | 1 << self.place, Ordering::Relaxed);
+        pins.taken.store(pins.taken.load(Ordering::Relaxed) & !(1 << self.place), Ordering::Relaxed);
         light();
     }
 }
