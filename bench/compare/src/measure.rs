@@ -75,8 +75,9 @@ pub fn run(plan: &Plan, keep: impl Fn(&Record) -> Result<()>) -> Result<Record> 
                         enter(&mut record, contender, threads, line);
                     })?;
                     if before.others() > BUSY {
-                        let others = before.others();
-                        bar.suspend(|| eprintln!("{}: other programs kept {others:.2} processors busy", bar.message()));
+                        // The bar is locked while it is suspended: ask it first.
+                        let (others, message) = (before.others(), bar.message());
+                        bar.suspend(|| eprintln!("{message}: other programs kept {others:.2} processors busy"));
                     }
                 }
             }
