@@ -104,11 +104,11 @@ compare-build: setup
 	cmake --build $(COMPARE_BUILD) --target compare_rushlight compare_torch compare_machine -j $(JOBS)
 	cargo build -q --release --locked -p rushlight-compare
 
-compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=n THREADS=1,2 JSON=file RESULTS=file
+compare: compare-build ## TORCH=dir: times beside libtorch's; ONLY=regex ROUNDS=n THREADS=1,2 LIBTORCH_ENV="NAME=value ..." JSON=file RESULTS=file
 	@target/release/rushlight-compare run --rushlight $(COMPARE_BUILD)/bench/compare/compare_rushlight \
 	  --libtorch $(COMPARE_BUILD)/bench/compare/compare_torch --machine $(COMPARE_BUILD)/bench/compare/compare_machine \
 	  $(if $(ONLY),--only '$(ONLY)') $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(THREADS),--threads $(THREADS)) \
-	  $(if $(JSON),--json '$(JSON)') $(if $(RESULTS),--markdown '$(RESULTS)')
+	  $(foreach variable,$(LIBTORCH_ENV),--libtorch-env $(variable)) $(if $(JSON),--json '$(JSON)') $(if $(RESULTS),--markdown '$(RESULTS)')
 
 size: setup ## stripped sizes: minimal, inference, full
 	@bench/size.sh

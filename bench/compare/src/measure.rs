@@ -22,6 +22,9 @@ pub struct Plan {
     /// The program that is built with libtorch; without it there are no ratios.
     #[arg(long)]
     libtorch: Option<PathBuf>,
+    /// `NAME=value` in the environment of the program that is built with libtorch; may be given several times.
+    #[arg(long, value_parser = assignment)]
+    libtorch_env: Vec<(String, String)>,
     /// The program that measures the machine.
     #[arg(long)]
     machine: PathBuf,
@@ -36,16 +39,43 @@ pub struct Plan {
     threads: Vec<usize>,
 }
 
+/// What is started, and the variables in its environment.
+#[derive(Clone, Copy)]
+struct Program<'a> {
+    path: &'a Path,
+    env: &'a [(String, String)],
+}
+
+impl<'a> Program<'a> {
+    fn bare(path: &'a Path) -> Self {
+        Program { path, env: &[] }
+    }
+}
+
+impl Plan {
+    fn libtorch(&self) -> Option<Program<'_>> {
+        self.libtorch.as_deref().map(|path| Program { path, env: &self.libtorch_env })
+    }
+}
+
+/// A variable and its value.
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err(format!("{text:?} is not NAME=value")),
+    }
+}
+
 /// Measures. `keep` gets what there is after every round.
 pub fn run(plan: &Plan, keep: impl Fn(&Record) -> Result<()>) -> Result<Record> {
     ensure!(plan.rounds > 0 && !plan.threads.contains(&0), "no rounds, or no threads");
-    let mut programs = vec![(Contender::Rushlight, plan.rushlight.as_path())];
-    programs.extend(plan.libtorch.as_deref().map(|path| (Contender::Libtorch, path)));
+    let mut programs = vec![(Contender::Rushlight, Program::bare(&plan.rushlight))];
+    programs.extend(plan.libtorch().map(|program| (Contender::Libtorch, program)));
 
     let load = machine::load();
     let spent = Spent::now();
     let mut cases = Vec::new();
-    start(&plan.rushlight, &["--list", "--only", &plan.only], 1, |line: Line| cases.push(line.case))?;
+    start(Program::bare(&plan.rushlight), &["--list", "--only", &plan.only], 1, |line: Line| cases.push(line.case))?;
     ensure!(!cases.is_empty(), "no case matches {:?}", plan.only);
     let mut groups: Vec<&str> = cases.iter().map(|case| case.group.as_str()).collect();
     groups.dedup();
@@ -60,7 +90,7 @@ pub fn run(plan: &Plan, keep: impl Fn(&Record) -> Result<()>) -> Result<Record> 
     for round in 0..plan.rounds {
         for (at, &threads) in plan.threads.iter().enumerate() {
             bar.set_message(format!("round {}: the machine, threads: {threads}", round + 1));
-            start(&plan.machine, &[&threads.to_string()], threads, |line| limits[at].push(line))?;
+            start(Program::bare(&plan.machine), &[&threads.to_string()], threads, |line| limits[at].push(line))?;
             for group in &groups {
                 for &(contender, program) in &programs {
                     bar.set_message(format!("round {}: {group}, {}, threads: {threads}", round + 1, contender.name()));
@@ -106,9 +136,9 @@ fn setting(plan: &Plan, load: f64) -> Result<Setting> {
         compiler: String,
     }
     let mut compiler = String::new();
-    start(&plan.rushlight, &["--version"], 1, |version: Version| compiler = version.compiler)?;
+    start(Program::bare(&plan.rushlight), &["--version"], 1, |version: Version| compiler = version.compiler)?;
     let mut libtorch = None;
-    if let Some(program) = &plan.libtorch {
+    if let Some(program) = plan.libtorch() {
         start(program, &["--version"], 1, |version: Version| libtorch = Some(version.torch))?;
     }
     Ok(Setting {
@@ -120,6 +150,7 @@ fn setting(plan: &Plan, load: f64) -> Result<Setting> {
         compiler,
         rushlight: env!("CARGO_PKG_VERSION").to_string(),
         libtorch,
+        libtorch_env: plan.libtorch_env.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         rounds: plan.rounds,
         load,
         others: 0.0,
@@ -155,14 +186,15 @@ fn middle(rounds: &[Limits]) -> Option<Limits> {
 
 /// Runs a program to its end and hands each line of its output on.
 fn start<T: DeserializeOwned>(
-    program: &Path,
+    program: Program,
     arguments: &[&str],
     threads: usize,
     mut each: impl FnMut(T),
 ) -> Result<()> {
-    let name = || format!("{} {}", program.display(), arguments.join(" "));
-    let mut child = Command::new(program)
+    let name = || format!("{} {}", program.path.display(), arguments.join(" "));
+    let mut child = Command::new(program.path)
         .args(arguments)
+        .envs(program.env.iter().map(|(name, value)| (name, value)))
         .env("OMP_NUM_THREADS", threads.to_string())
         .env("MKL_NUM_THREADS", threads.to_string())
         .stdout(Stdio::piped())

@@ -128,6 +128,9 @@ pub struct Setting {
     pub compiler: String,
     pub rushlight: String,
     pub libtorch: Option<String>,
+    /// `NAME=value` in the environment of libtorch alone.
+    #[serde(default)]
+    pub libtorch_env: Vec<String>,
     pub rounds: usize,
     /// Processes that wanted to run just before the start, an average over a minute.
     pub load: f64,

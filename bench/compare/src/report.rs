@@ -114,6 +114,7 @@ impl<'a> Report<'a> {
             "date",
             "commit",
             "rounds",
+            "environment of libtorch",
             "load before",
             "processors busy with others",
             "GFLOP/s of 1 core, f32 (f64)",
@@ -134,6 +135,7 @@ impl<'a> Report<'a> {
                 setting.date.clone(),
                 setting.commit.clone(),
                 setting.rounds.to_string(),
+                setting.libtorch_env.join(" "),
                 format!("{:.2}", setting.load),
                 format!("{:.2}", setting.others),
             ];
@@ -466,6 +468,7 @@ mod tests {
             compiler: "12".into(),
             rushlight: "0.1.0".into(),
             libtorch: Some("2.7.1".into()),
+            libtorch_env: Vec::new(),
             rounds: 1,
             load: 0.0,
             others: 0.0,

@@ -91,8 +91,6 @@ static LIMIT: AtomicIsize = AtomicIsize::new(-1);
 static OF_SHARD: AtomicUsize = AtomicUsize::new(0);
 /// Held by whoever reaches for the lists of others.
 static REACHING: SpinLock<()> = SpinLock::new(());
-/// So many were reached for a fork.
-static FORKING: AtomicUsize = AtomicUsize::new(0);
 
 impl Shard {
     pub(crate) const fn new() -> Shard {
@@ -150,7 +148,6 @@ fn reach() -> &'static [Local] {
     let locals = local::all();
     locals.iter().for_each(|local| local.shard.wanted.store(true, Ordering::Relaxed));
     if !asymmetric::heavy() {
-        locals.iter().for_each(|local| local.shard.wanted.store(false, Ordering::Release));
         return &[];
     }
     let mut spins = 0;
@@ -162,10 +159,12 @@ fn reach() -> &'static [Local] {
     locals
 }
 
+/// Let the threads at their lists again.
+///
 /// # Safety
-/// `locals` are what [`reach`] gave last.
-unsafe fn let_go(locals: &[Local]) {
-    locals.iter().for_each(|local| local.shard.wanted.store(false, Ordering::Release));
+/// [`reach`] was called, and nothing that it gave is used any more.
+unsafe fn let_go() {
+    local::all().iter().for_each(|local| local.shard.wanted.store(false, Ordering::Release));
     // SAFETY: `reach` took it.
     unsafe { REACHING.release() };
 }
@@ -572,7 +571,7 @@ fn trim_shards() {
         unsafe { free_lists(empty(shard, &mut *shard.free.get())) };
     }
     // SAFETY: as this function began.
-    unsafe { let_go(locals) };
+    unsafe { let_go() };
 }
 
 /// Give back what is kept; the limit is decided anew at next use.
@@ -584,16 +583,16 @@ pub(crate) fn shutdown() {
 
 /// A child gets the locks and lists as they are: let no other thread be at one.
 pub(crate) fn before_fork() {
-    FORKING.store(reach().len(), Ordering::Relaxed);
+    reach();
     LARGE.hold();
 }
 
 /// In both processes.
 pub(crate) fn after_fork() {
-    // SAFETY: `before_fork` took the lock, and reached these.
+    // SAFETY: `before_fork` took the lock, and called `reach`.
     unsafe {
         LARGE.release();
-        let_go(&local::all()[..FORKING.load(Ordering::Relaxed)]);
+        let_go();
     }
 }
 

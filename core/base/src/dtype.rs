@@ -189,6 +189,16 @@ impl DType {
         }
     }
 
+    /// The dtype that loops compute in: half precision is widened. PyTorch's `opmath` type.
+    #[inline(always)]
+    pub fn opmath(self) -> DType {
+        match self {
+            DType::F16 | DType::BF16 => DType::F32,
+            DType::C32 => DType::C64,
+            other => other,
+        }
+    }
+
     /// The dtype with c10's number `code`.
     pub fn from_code(code: i32) -> Result<DType> {
         TABLE

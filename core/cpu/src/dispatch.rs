@@ -8,16 +8,6 @@ pub(crate) fn unsupported(kernel: &str, dtype: DType) -> Error {
     err!(NotImplemented, "\"{kernel}\" not implemented for '{}'", dtype.c10_name())
 }
 
-/// The dtype that a pointwise loop computes `dtype` in: half precision is widened.
-#[inline(always)]
-pub(crate) fn wide(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 => DType::F32,
-        DType::C32 => DType::C64,
-        other => other,
-    }
-}
-
 /// `compute!(dtype, "kernel_name", sets..., T => body)`: like `dispatch!` for pointwise loops, with `T` the type
 /// that is computed in. `half` stands for f16 and bf16 in `f32` and wants `float` beside it, as `chalf` wants
 /// `complex`: blocks of them are converted on the way (`pointwise/drive.rs`), so they need no loop of their own.
@@ -37,7 +27,7 @@ macro_rules! compute {
     (@sets $dtype:expr, $kernel:expr, [] [$($plain:tt)*] [$($half:tt)*], $T:ident => $body:expr) => {{
         let dtype = $dtype;
         let wide = match dtype {
-            $(rushlight_base::DType::$half => crate::dispatch::wide(dtype),)*
+            $(rushlight_base::DType::$half => dtype.opmath(),)*
             other => other,
         };
         dispatch!(@sets wide, $kernel, [$($plain)*] [], $T => $body)

@@ -30,10 +30,36 @@ impl HostTensor {
         self.shape.iter().product::<i64>() as usize
     }
 
+    /// The same shape and dtype with `value` for each element: of complex numbers the real part, of integers as `as` makes it.
+    pub fn filled(&self, value: f64) -> HostTensor {
+        HostTensor { bytes: Some(bytes_of(self.dtype, value).repeat(self.numel())), ..self.clone() }
+    }
+
     /// The elements in row-major order.
     pub fn elements(&self) -> Vec<Element> {
         let bytes = self.bytes.as_deref().unwrap_or_default();
         bytes.chunks_exact(self.dtype.size()).map(|bytes| element(self.dtype, bytes)).collect()
+    }
+}
+
+fn bytes_of(dtype: DType, value: f64) -> Vec<u8> {
+    match dtype {
+        DType::Bool => vec![u8::from(value != 0.0)],
+        DType::U8 => vec![value as u8],
+        DType::I8 => (value as i8).to_le_bytes().into(),
+        DType::I16 => (value as i16).to_le_bytes().into(),
+        DType::I32 => (value as i32).to_le_bytes().into(),
+        DType::I64 => (value as i64).to_le_bytes().into(),
+        DType::U16 => (value as u16).to_le_bytes().into(),
+        DType::U32 => (value as u32).to_le_bytes().into(),
+        DType::U64 => (value as u64).to_le_bytes().into(),
+        DType::F16 => f16::from_f64(value).to_le_bytes().into(),
+        DType::BF16 => bf16::from_f64(value).to_le_bytes().into(),
+        DType::F32 => (value as f32).to_le_bytes().into(),
+        DType::F64 => value.to_le_bytes().into(),
+        DType::C32 | DType::C64 | DType::C128 => {
+            [bytes_of(dtype.to_real(), value), bytes_of(dtype.to_real(), 0.0)].concat()
+        }
     }
 }
 

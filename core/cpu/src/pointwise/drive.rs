@@ -136,10 +136,10 @@ fn caster_between(from: DType, to: DType) -> Result<Option<Cast>> {
 /// The conversions of an input: to the common dtype, and from there to the one that the loop computes in. An input
 /// that the kernel wants in a dtype of its own (a mask) goes there directly.
 fn casts(stored: DType, common: DType, compute: DType) -> Result<[Option<Cast>; 2]> {
-    if stored == compute && (common == compute || crate::dispatch::wide(common) != compute) {
+    if stored == compute && (common == compute || common.opmath() != compute) {
         return Ok([None, None]);
     }
-    let by_way_of = if crate::dispatch::wide(common) == compute { common } else { compute };
+    let by_way_of = if common.opmath() == compute { common } else { compute };
     let (first, second) = (caster_between(stored, by_way_of)?, caster_between(by_way_of, compute)?);
     Ok(if first.is_none() { [second, None] } else { [first, second] })
 }

@@ -101,12 +101,7 @@ pub fn deviation(
 /// The sizes of the elements, with 1 for those of size 0, and which these are. Nothing infinite enters a derivative so.
 fn sizes_but_none(self_: &Expr) -> (Expr, Expr) {
     let none = self_.eq_scalar(0);
-    let size = if self_.dtype().is_complex() {
-        (self_ * self_.conj()).real().masked_fill_scalar(&none, 1).sqrt()
-    } else {
-        self_.lt_scalar(0).where_self(-self_, self_).masked_fill_scalar(&none, 1)
-    };
-    (size, none)
+    (self_.abs().masked_fill_scalar(&none, 1), none)
 }
 
 /// The gradient of a norm.

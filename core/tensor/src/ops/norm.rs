@@ -8,19 +8,17 @@ use rushlight_cpu::layer_norm::{self, Outputs};
 use rushlight_cpu::{Loop, fill};
 use std::borrow::Cow;
 
-/// What loops over `dtype` compute in.
-fn wide(dtype: DType) -> DType {
-    if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype }
+/// A copy in `dtype`, without gaps.
+fn packed_copy(dense: &Dense, dtype: DType) -> Result<Dense> {
+    let copy = Spec::new(dense.sizes(), dtype, dense.device).allocate()?;
+    copy_into(&copy, dense)?;
+    Ok(copy)
 }
 
 /// `dense` in `dtype`, without gaps: vectors of a row's or a column's length.
 fn numbers(dense: &Dense, dtype: DType) -> Result<Cow<'_, Dense>> {
-    if dense.dtype == dtype && dense.is_contiguous() {
-        return Ok(Cow::Borrowed(dense));
-    }
-    let copy = Spec::new(dense.sizes(), dtype, dense.device).allocate()?;
-    copy_into(&copy, dense)?;
-    Ok(Cow::Owned(copy))
+    let fits = dense.dtype == dtype && dense.is_contiguous();
+    Ok(if fits { Cow::Borrowed(dense) } else { Cow::Owned(packed_copy(dense, dtype)?) })
 }
 
 /// A parameter in `dtype`, or as many times `value`.
@@ -38,12 +36,8 @@ fn parameter<'a>(dense: Option<&'a Dense>, value: f64, like: &Dense, dtype: DTyp
 fn rows(dense: &Dense, axis: usize, packed: bool) -> Result<Cow<'_, Dense>> {
     let plan = Plan::row_major(&dense.sizes()[axis..], [&dense.strides()[axis..]]);
     let even = plan.row_len() == plan.numel() && (!packed || plan.numel() <= 1 || plan.row_steps() == [1]);
-    if even || dense.numel() == 0 {
-        return Ok(Cow::Borrowed(dense));
-    }
-    let copy = Spec::new(dense.sizes(), dense.dtype, dense.device).allocate()?;
-    copy_into(&copy, dense)?;
-    Ok(Cow::Owned(copy))
+    let fits = even || dense.numel() == 0;
+    Ok(if fits { Cow::Borrowed(dense) } else { Cow::Owned(packed_copy(dense, dense.dtype)?) })
 }
 
 /// out0 = rows of input normalised, times weight, plus bias; out1, out2 = the mean and the reciprocal deviation of each
@@ -59,7 +53,7 @@ pub fn native_layer_norm(
     eps: f64,
 ) -> Result<()> {
     let axis = input.ndim() - normalized_shape.len();
-    let dtype = wide(input.dtype);
+    let dtype = input.dtype.opmath();
     let input = rows(input, axis, false)?;
     // Where one is missing, 1 or 0 stands in for it.
     let affine = match weight.or(bias) {
@@ -91,7 +85,7 @@ pub fn layer_norm_backward_input(
     weight: Option<&Dense>,
 ) -> Result<()> {
     let axis = input.ndim() - normalized_shape.len();
-    let dtype = wide(input.dtype);
+    let dtype = input.dtype.opmath();
     let (grad, input) = (rows(grad, axis, false)?, rows(input, axis, false)?);
     let (mean, rstd) = (numbers(mean, dtype)?, numbers(rstd, dtype)?);
     let weight = weight.map(|weight| numbers(weight, dtype)).transpose()?;
@@ -112,7 +106,7 @@ pub fn layer_norm_backward_weight(
     _dtype: DType,
 ) -> Result<()> {
     let axis = input.ndim() - normalized_shape.len();
-    let dtype = wide(input.dtype);
+    let dtype = input.dtype.opmath();
     let (grad, input) = (rows(grad, axis, true)?, rows(input, axis, true)?);
     let (mean, rstd) = (numbers(mean, dtype)?, numbers(rstd, dtype)?);
     let statistics = [&array(&mean), &array(&rstd)];

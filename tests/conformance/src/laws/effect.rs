@@ -4,7 +4,6 @@ use super::Laws;
 use crate::cases::{Case, Item};
 use crate::compare;
 use crate::door::Value;
-use crate::host::HostTensor;
 use rushlight_base::Scalar;
 use rushlight_schema::{Argument, BaseType, Default as SchemaDefault};
 
@@ -21,22 +20,13 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("ignore_index", "an index that no sample case has"),
 ];
 
-/// Arguments whose values an operator does not read: only their shape, dtype and device, or nothing that a change of the
-/// samples shows.
+/// Arguments whose values an operator does not read: only their shape, dtype and device.
 const UNREAD: &[(&str, &str)] = &[
-    // The sign alone.
-    ("copysign.Scalar", "other"),
     ("empty_like", "self"),
     ("expand_as", "other"),
     ("fill.Scalar", "self"),
     ("fill.Tensor", "self"),
     ("full_like", "self"),
-    // Whether they are finite, which changed samples still are.
-    ("isfinite", "self"),
-    ("isinf", "self"),
-    ("isnan", "self"),
-    ("isneginf", "self"),
-    ("isposinf", "self"),
     ("normal_", "self"),
     ("ones_like", "self"),
     ("randn_like", "self"),
@@ -57,21 +47,25 @@ impl Laws<'_> {
         for (at, argument) in signature.arguments.iter().enumerate() {
             let excused = WITHOUT_EFFECT.iter().any(|(name, _)| *name == argument.name)
                 || UNREAD.contains(&(signature.full_name().as_str(), argument.name.as_str()));
-            let mut tried = false;
-            let mut seen = false;
-            for case in cases {
-                let Some(changed) = changed(case, at, argument) else { continue };
-                tried = true;
-                if self.differs(case, &changed)? {
-                    seen = true;
-                    break;
-                }
-            }
-            if tried && !seen && !excused {
+            if !excused && self.is_idle(cases, at, argument)? {
                 idle.push(argument.name.clone());
             }
         }
         Ok(idle)
+    }
+
+    /// An argument has other values, and none of them shows.
+    fn is_idle(&self, cases: &[Case], at: usize, argument: &Argument) -> Result<bool, String> {
+        let mut tried = false;
+        for case in cases {
+            for changed in changed(case, at, argument) {
+                if self.differs(case, &changed)? {
+                    return Ok(false);
+                }
+                tried = true;
+            }
+        }
+        Ok(tried)
     }
 
     fn differs(&self, case: &Case, changed: &Case) -> Result<bool, String> {
@@ -95,47 +89,59 @@ impl Laws<'_> {
     }
 }
 
-/// The case with another value for its argument `at`; nothing if there is none to put there.
-fn changed(case: &Case, at: usize, argument: &Argument) -> Option<Case> {
-    let mut copy = Case { args: case.args.clone(), kwargs: case.kwargs.clone(), ..case.bare() };
-    if let Some(item) = copy.args.get_mut(at) {
-        *item = other(item)?;
-        return Some(copy);
+/// The case with other values for its argument `at`; nothing if there are none to put there.
+fn changed(case: &Case, at: usize, argument: &Argument) -> Vec<Case> {
+    let copy = || Case { args: case.args.clone(), kwargs: case.kwargs.clone(), ..case.bare() };
+    if let Some(item) = case.args.get(at) {
+        let put = |other| {
+            let mut copy = copy();
+            copy.args[at] = other;
+            copy
+        };
+        return others(item).into_iter().map(put).collect();
     }
-    if let Some((_, item)) = copy.kwargs.iter_mut().find(|(name, _)| *name == argument.name) {
-        *item = other(item)?;
-        return Some(copy);
+    if let Some(at) = case.kwargs.iter().position(|(name, _)| *name == argument.name) {
+        let put = |other| {
+            let mut copy = copy();
+            copy.kwargs[at].1 = other;
+            copy
+        };
+        return others(&case.kwargs[at].1).into_iter().map(put).collect();
     }
-    let value = match (argument.default.as_ref()?, argument.ty.base) {
-        (SchemaDefault::Bool(value), _) => Scalar::Bool(!value),
-        (SchemaDefault::Int(value), BaseType::Scalar | BaseType::Int | BaseType::Float) => Scalar::Int(value + 1),
-        (SchemaDefault::Float(value), _) => Scalar::Float(value + 0.5),
-        _ => return None,
+    let value = match (argument.default.as_ref(), argument.ty.base) {
+        (Some(SchemaDefault::Bool(value)), _) => Scalar::Bool(!value),
+        (Some(SchemaDefault::Int(value)), BaseType::Scalar | BaseType::Int | BaseType::Float) => Scalar::Int(value + 1),
+        (Some(SchemaDefault::Float(value)), _) => Scalar::Float(value + 0.5),
+        _ => return Vec::new(),
     };
+    let mut copy = copy();
     copy.kwargs.push((argument.name.clone(), Item::Scalar(value)));
-    Some(copy)
+    vec![copy]
 }
 
-/// Another value of the same kind.
-fn other(item: &Item) -> Option<Item> {
-    Some(match item {
-        Item::Scalar(Scalar::Bool(value)) => Item::Scalar(Scalar::Bool(!value)),
-        Item::Scalar(Scalar::Int(value)) => Item::Scalar(Scalar::Int(value + 1)),
-        Item::Scalar(Scalar::Float(value)) => Item::Scalar(Scalar::Float(value * 0.5 + 0.25)),
+/// Other values of the same kind: first what most operators show, then what the rest look at, as signs and infinities.
+fn others(item: &Item) -> Vec<Item> {
+    match item {
+        Item::Scalar(Scalar::Bool(value)) => vec![Item::Scalar(Scalar::Bool(!value))],
+        Item::Scalar(Scalar::Int(value)) => [value + 1, -value].map(|other| Item::Scalar(Scalar::Int(other))).into(),
+        Item::Scalar(Scalar::Float(value)) => {
+            [value * 0.5 + 0.25, -value].map(|other| Item::Scalar(Scalar::Float(other))).into()
+        }
         Item::List(items) if matches!(items.first(), Some(Item::Scalar(_))) => {
-            let mut items = items.clone();
-            items[0] = other(&items[0])?;
-            Item::List(items)
+            let put = |other| {
+                let mut items = items.clone();
+                items[0] = other;
+                Item::List(items)
+            };
+            others(&items[0]).into_iter().map(put).collect()
         }
-        Item::Tensor(host) if host.numel() > 0 => {
-            // Zeros instead, which are valid indices too.
-            let bytes = host.bytes.as_ref()?;
-            if bytes.iter().all(|byte| *byte == 0) {
-                return None;
-            }
-            let host = HostTensor { bytes: Some(vec![0; bytes.len()]), ..host.clone() };
-            Item::Tensor(host)
+        Item::Tensor(host) if host.numel() > 0 && host.bytes.is_some() => {
+            // Zeros are valid indices, too.
+            let zeros = host.filled(0.0);
+            let rest = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+            let rest = rest.into_iter().filter(|_| host.dtype.is_differentiable()).map(|value| host.filled(value));
+            std::iter::once(zeros).chain(rest).filter(|other| other.bytes != host.bytes).map(Item::Tensor).collect()
         }
-        _ => return None,
-    })
+        _ => Vec::new(),
+    }
 }

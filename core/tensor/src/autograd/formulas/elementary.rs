@@ -22,6 +22,11 @@ pub fn pow_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
     grad * (base.pow_tensor_scalar(reduced(exponent)) * exponent).conj()
 }
 
+/// The real part; of real numbers themselves.
+fn real_part(expr: &Expr) -> Expr {
+    if expr.dtype().is_complex() { expr.real() } else { expr.clone() }
+}
+
 /// As `pow_base`, exponent by exponent.
 pub fn pow_bases(grad: &Expr, base: &Expr, exponent: &Expr) -> Expr {
     let slope = exponent * base.pow_tensor_tensor(exponent - 1.0);
@@ -30,8 +35,7 @@ pub fn pow_bases(grad: &Expr, base: &Expr, exponent: &Expr) -> Expr {
 
 /// The gradient of a power by its exponent; nothing where 0 to it is 0, for which the logarithm has no value.
 pub fn pow_exponents(grad: &Expr, base: &Expr, exponent: &Expr, result: &Expr) -> Expr {
-    let real = if exponent.dtype().is_complex() { exponent.real() } else { exponent.clone() };
-    let zero = base.eq_scalar(0).logical_and(real.ge_scalar(0));
+    let zero = base.eq_scalar(0).logical_and(real_part(exponent).ge_scalar(0));
     grad * zero.where_scalarself(0, (result * base.log()).conj())
 }
 
@@ -45,8 +49,7 @@ pub fn pow_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, resul
     if base.to_bool() {
         return grad * slope;
     }
-    let real = if exponent.dtype().is_complex() { exponent.real() } else { exponent.clone() };
-    grad * real.ge_scalar(0).where_scalarself(0, slope)
+    grad * real_part(exponent).ge_scalar(0).where_scalarself(0, slope)
 }
 
 /// The gradient of sin(pi x)/(pi x): (cos(pi x) - sinc x)/x, and nothing at 0.

@@ -1,7 +1,7 @@
 //! Derivatives of layer norm.
 
 use super::super::{Expr, is_grad_enabled};
-use rushlight_base::{DType, DimVec, Scalar};
+use rushlight_base::{DimVec, Scalar};
 
 /// The last dimensions, as many as `shape` has, counted from the end.
 fn last_dims(shape: &[i64]) -> DimVec {
@@ -10,10 +10,8 @@ fn last_dims(shape: &[i64]) -> DimVec {
 
 /// In `f32` at least: what halves compute in.
 fn widened(expr: &Expr) -> Expr {
-    match expr.dtype() {
-        DType::F16 | DType::BF16 => expr.to_dtype(DType::F32, false, false, None),
-        _ => expr.clone(),
-    }
+    let dtype = expr.dtype();
+    if dtype == dtype.opmath() { expr.clone() } else { expr.to_dtype(dtype.opmath(), false, false, None) }
 }
 
 /// The input of layer_norm, normalised, and the reciprocal deviations, as functions of the input.
