@@ -1,6 +1,7 @@
-"""Writes core/cpu/src/math/coefficients.rs: constants and minimax polynomials of the vector functions.
+"""Writes core/cpu/src/math/coefficients.rs, constants and minimax polynomials of the vector functions, and tables.rs,
+tables of 32 entries for the levels that look these up in one instruction.
 
-    python3 tests/oracle/math_coefficients.py core/cpu/src/math/coefficients.rs     (from the root; needs mpmath)
+    python3 tests/oracle/math_coefficients.py core/cpu/src/math     (from the root; needs mpmath)
 
 Each polynomial is the result of Remez' exchange on a grid, in 60 digits: it minimises the largest weighted error
 |weight * (p - f)|. The comment of each row says how large that is, for the function as a whole, before rounding.
@@ -140,6 +141,8 @@ def polynomials(kind):
     yield ("ERFC", "(1 + 2y) exp(y^2) erfc(y) = p((y - %s)/(y + %s)), 0 <= y <= %s" % (k, k, END_ERFC[kind]), erfcx_scaled(kind), one, -1, t, pick(11, 23), False)
     yield ("SIN", "sin(x) = x + x^3 p(x^2), |x| <= pi/4", lambda x: (mp.sin(x) - x) / x**3, lambda x: x**3 / mp.sin(x), mpf("1e-4"), quarter, pick(3, 6), True)
     yield ("COS", "cos(x) = 1 - x^2/2 + x^4 p(x^2), |x| <= pi/4", lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4, lambda x: x**4, mpf("1e-3"), quarter, pick(3, 6), True)
+    half_turn = mp.pi / 2 * mpf("1.005")
+    yield ("SIN_HALF", "sin(x) = x + x^3 p(x^2), |x| <= pi/2", lambda x: (mp.sin(x) - x) / x**3, lambda x: x**3 / mp.sin(x), mpf("1e-4"), half_turn, pick(4, 8), True)
     yield ("TANH", "tanh(x) = x + x^3 p(x^2), |x| <= 0.55", lambda x: (mp.tanh(x) - x) / x**3, lambda x: x**3 / mp.tanh(x), mpf("1e-4"), 0.55, pick(5, 11), True)
     yield ("ATAN", "atan(x) = x + x^3 p(x^2), |x| <= 1", lambda x: (mp.atan(x) - x) / x**3, lambda x: x**3 / mp.atan(x), mpf("1e-4"), 1, pick(9, 20), True)
     yield ("ASIN", "asin(x) = x + x^3 p(x^2), |x| <= 1/2", lambda x: (mp.asin(x) - x) / x**3, lambda x: x**3 / mp.asin(x), mpf("1e-4"), 0.5, pick(5, 12), True)
@@ -183,7 +186,133 @@ def constants(kind):
     yield "SQRT_HALF", "The root of 1/2", mp.sqrt(mpf(1) / 2)
 
 
-def main(path):
+class Rows:
+    """A row of numbers of `f32`, or several rows."""
+
+    def __init__(self, what, *rows):
+        self.what, self.rows = what, rows
+
+    def type(self):
+        row = f"[T; {len(self.rows[0])}]"
+        return row if len(self.rows) == 1 else f"[{row}; {len(self.rows)}]"
+
+    def value(self):
+        rows = ["[" + ", ".join(text(number, "f32") for number in row) + "]" for row in self.rows]
+        return rows[0] if len(rows) == 1 else "[" + ", ".join(rows) + "]"
+
+
+def pieces(f, centers, edges, count, first=lambda x: mpf(0)):
+    """Coefficients, lowest first, of polynomials in x - center between the edges; the first center is 0, where f is."""
+    columns, errors = [], []
+    for i, center in enumerate(centers):
+        if i == 0:
+            found, worst = remez(lambda t: (f(t) - first(t)) / t, lambda t: t / f(t), mpf(2) ** -40, edges[1], count - 1, grid=200)
+            found = [mpf(0)] + found
+        else:
+            low, high = edges[i] - center, edges[i + 1] - center
+            found, worst = remez(lambda t: f(center + t), lambda t: 1 / f(center + t), low, high, count, grid=200)
+        columns.append(found)
+        errors.append(worst)
+    return list(zip(*columns)), f"2^{float(mp.log(max(errors), 2)):.1f}"
+
+
+def evenly(f, width, count, first=lambda x: mpf(0)):
+    """Pieces of one width around its multiples; of the one at 0, `first` is left out."""
+    centers = [i * width for i in range(32)]
+    edges = [mpf(0)] + [center + width / 2 for center in centers]
+    return pieces(f, centers, edges, count, first)
+
+
+def inverse_and_log(i):
+    """An `f32` c near the inverse of the i-th of 32 parts of 1..2 (of half of them in the upper part), and log(1/c), which is
+    unusually near to an `f32`."""
+    scale = 1 if i < SECOND_HALF else 2
+    if i in (0, 31):
+        return mpf(1) / scale, mpf(0)
+    first = rounded(scale / (1 + (2 * i + 1) / mpf(64)), 24)
+    step = mpf(2) ** (-23 if first >= 1 else -24)
+    candidates = [first + k * step for k in range(-300, 301)]
+    away = lambda c: abs(-mp.log(c) - rounded(-mp.log(c), 24)) / abs(mp.log(c))
+    best = min(candidates, key=away)
+    return best / scale, -mp.log(best)
+
+
+def short_inverse_and_log(i):
+    """A c of six bits, so that m c - 1 is exact, and log(1/c) in two parts, the first a multiple of 2^-16."""
+    scale = 1 if i < SECOND_HALF else 2
+    inverse = mpf(1) if i in (0, 31) else mp.nint(scale / (1 + (2 * i + 1) / mpf(64)) * 64 / scale) / 64 * scale
+    log = -mp.log(inverse)
+    high = mp.nint(log * 2**16) / 2**16
+    return inverse / scale, high, log - high
+
+
+# From here on a logarithm takes m/2 for m.
+SECOND_HALF = 14
+
+
+def single(what, f, weight, low, high, count):
+    """A polynomial that goes with a table."""
+    found, worst = remez(f, weight, mpf(low), mpf(high), count)
+    return Rows(f"{what}, {low} <= x <= {high}; error 2^{float(mp.log(worst, 2)):.1f}", found)
+
+
+def tables():
+    yield "exp", Rows("2^(i/32)", [mpf(2) ** (mpf(i) / 32) for i in range(32)])
+    inverses, logs = zip(*[inverse_and_log(i) for i in range(32)])
+    yield "inverse", Rows("c, near the inverse of the i-th part of 1..2", inverses)
+    yield "carry", Rows("1 where c is near twice the inverse, or 0", [mpf(i >= SECOND_HALF) for i in range(32)])
+    yield "log", Rows("log(1/c), or of twice that", logs)
+    inverses, high, low = zip(*[short_inverse_and_log(i) for i in range(32)])
+    yield "short_inverse", Rows("The same of six bits", inverses)
+    yield "short_log", Rows("log(1/c) of that, as a sum of two", high, low)
+    rows, error = evenly(mp.erf, mpf(1) / 8, 6, lambda x: x)
+    yield "erf", Rows(f"erf(i/8 + x), of i = 0 less x, |x| <= 1/16: coefficients, lowest first; error {error}", *rows)
+    rows, error = evenly(lambda x: mp.erf(x / mp.sqrt(2)) / 2, mpf(3) / 16, 5)
+    yield "phi", Rows(f"erf((3i/16 + x)/sqrt(2))/2, |x| <= 3/32: coefficients, lowest first; error {error}", *rows)
+    # Parts that grow with x: a part for each value of the three bits after the highest of 2 + x/0.305.
+    edges = [mpf(0)] + [(mpf(2) ** (i // 8) * (1 + mpf(i % 8) / 8) - 1) * mpf("0.61") for i in range(1, 33)]
+    centers = [mpf(0)] + [mp.nint((edges[i] + edges[i + 1]) / 2 * 1024) / 1024 for i in range(1, 32)]
+    rows, error = pieces(mp.tanh, centers, edges, 6)
+    yield "tanh_center", Rows("The center of the i-th part of 0..9.15", centers)
+    yield "tanh", Rows(f"tanh(center + x): coefficients, lowest first; error {error}", *rows)
+    end = mpf(1) / 64
+    exp = lambda x: mp.expm1(x) / x
+    yield "exp_near", single("e^x = 1 + x p(x)", exp, abs, -end, end, 3)
+    log = lambda x: (mp.log1p(x) - x) / x**2
+    yield "log_near", single("log(1 + x) = x + x^2 p(x)", log, lambda x: abs(x**2 / mp.log1p(x)), -end, 2 * end, 3)
+    rest = lambda x: (mp.log1p(x) - x + x * x / 2) / x**3
+    yield "log_rest", single("log(1 + x) = x - x^2/2 + x^3 p(x)", rest, lambda x: abs(x**3 / mp.log1p(x)), -2 * end, 2 * end, 4)
+
+
+def write_tables(path):
+    declared, defined = [], []
+    for name, table in tables():
+        declared += [f"    /// {table.what}.", f"    pub {name}: {table.type()},"]
+        defined.append(f"    {name}: {table.value()},")
+    out = [
+        "//! Tables of 32 entries, for levels that look these up in one instruction: written by",
+        "//! `tests/oracle/math_coefficients.py`, which says how; edit that.",
+        "",
+        "/// One entry for each of 32 parts of a range.",
+        "#[repr(C, align(64))]",
+        "pub struct Tables<T> {",
+        *declared,
+        "}",
+        "",
+        "#[allow(clippy::excessive_precision, clippy::approx_constant)]",
+        "pub static SINGLE: Tables<f32> = Tables {",
+        *defined,
+        "};",
+    ]
+    write(path, out)
+
+
+def write(path, lines):
+    open(path, "w").write("\n".join(lines) + "\n")
+    subprocess.run(["rustfmt", "--edition", "2024", "--config-path", "rustfmt.toml", path], check=True)
+
+
+def write_coefficients(path):
     declared, defined = [], []
     for kind in ["f32", "f64"]:
         defined.append(f"impl Coefficients for {kind} {{")
@@ -220,9 +349,9 @@ def main(path):
         "/// The first 1280 bits of 2/pi, most significant first.",
         "pub const TWO_OVER_PI_BITS: [u64; 20] = [" + ", ".join(f"{w:#018x}" for w in words) + "];",
     ]
-    open(path, "w").write("\n".join(out) + "\n")
-    subprocess.run(["rustfmt", "--edition", "2024", "--config-path", "rustfmt.toml", path], check=True)
+    write(path, out)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    write_tables(sys.argv[1] + "/tables.rs")
+    write_coefficients(sys.argv[1] + "/coefficients.rs")

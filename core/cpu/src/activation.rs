@@ -1,11 +1,10 @@
 //! Activation functions and their gradients, of floats: in vectors, halves in `f32`. Parameters are rounded to the type
 //! that is computed in.
 
-use crate::complex::ComplexFunctions;
 use crate::math;
 use crate::number::{Number, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop, functions};
-use rushlight_base::{Complex64, Complex128, DType, Result, Scalar};
+use rushlight_base::{Result, Scalar};
 
 /// Kernels of functions of floats: `name("name in PyTorch", grain, parameters...): |x, y| value;`. Two operands of a
 /// gradient are the gradient of the output and the input.
@@ -34,31 +33,22 @@ macro_rules! constant {
 
 activations! {
     /// out = a Phi(a), Phi the distribution function of the normal distribution.
-    gelu<2>("GeluKernelImpl", HEAVY): |x| {
-        let half = constant!(0.5);
-        x * half.mul_add(math::erf(x * constant!(std::f64::consts::FRAC_1_SQRT_2)), half)
-    };
+    gelu<2>("GeluKernelImpl", HEAVY): |x| x * math::phi(x);
     /// out = grad (Phi(a) + a phi(a)): operands (out, grad, a).
     gelu_backward<3>("GeluBackwardKernelImpl", HEAVY): |grad, x| {
-        let half = constant!(0.5);
-        let phi = half.mul_add(math::erf(x * constant!(std::f64::consts::FRAC_1_SQRT_2)), half);
-        let density = math::exp(x * x * -half) * constant!(0.398_942_280_401_432_7);
-        grad * x.mul_add(density, phi)
+        let density = math::exp(x * x * constant!(-0.5)) * constant!(0.398_942_280_401_432_7);
+        grad * x.mul_add(density, math::phi(x))
     };
     /// out = a/2 (1 + tanh(sqrt(2/pi) (a + 0.044715 a^3)))
     gelu_tanh<2>("GeluKernelImpl", HEAVY): |x| {
         let half = constant!(0.5);
-        let inner = constant!(0.797_884_560_802_865_4) * (constant!(0.044715) * x * x).mul_add(x, x);
-        x * half.mul_add(math::tanh(inner), half)
+        x * half.mul_add(math::tanh(x * gelu_ratio(x, 1.0)), half)
     };
     /// The gradient of `gelu_tanh`: operands (out, grad, a).
     gelu_tanh_backward<3>("GeluBackwardKernelImpl", HEAVY): |grad, x| {
         let (half, one) = (constant!(0.5), constant!(1.0));
-        let beta = constant!(0.797_884_560_802_865_4);
-        let cubic = constant!(0.044715) * x * x;
-        let t = math::tanh(beta * cubic.mul_add(x, x));
-        let slope = beta * cubic.mul_add(constant!(3.0), one);
-        grad * half.mul_add(t, half + half * x * (one - t * t) * slope)
+        let t = math::tanh(x * gelu_ratio(x, 1.0));
+        grad * half.mul_add(t, half + half * x * (one - t * t) * gelu_ratio(x, 3.0))
     };
     /// out = grad s (1 + a (1 - s)), s = sigmoid a: operands (out, grad, a).
     silu_backward<3>("silu_backward_cpu", HEAVY): |grad, x| {
@@ -146,6 +136,13 @@ activations! {
     };
 }
 
+/// sqrt(2/pi) (1 + power 0.044715 x^2): what `gelu_tanh` has for an argument, over x; or, with the power 3 of the cube, its slope.
+#[inline(always)]
+fn gelu_ratio<V: crate::simd::FloatVector>(x: V, power: f64) -> V {
+    let beta = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2;
+    (x * x).mul_add(V::from_f64(beta * 0.044715 * power), V::from_f64(beta))
+}
+
 /// (1 + e^x)^2 - 1: tanh(ln(1 + e^x)) is this over itself and 2.
 #[inline(always)]
 fn mish_ratio<V: crate::simd::FloatVector>(x: V) -> V {
@@ -157,16 +154,6 @@ fn mish_ratio<V: crate::simd::FloatVector>(x: V) -> V {
 #[inline(always)]
 fn hard_step<V: crate::simd::FloatVector>(x: V) -> V {
     V::from_f64(0.0).max(x + V::from_f64(3.0)).min(V::from_f64(6.0))
-}
-
-/// out = a sigmoid(a)
-pub fn silu(walk: &Loop<2>) -> Result<()> {
-    functions! { Silu: |x| x * math::sigmoid(x); }
-    match walk.common() {
-        DType::C64 => walk.map::<Complex64, Complex64>(HEAVY, ComplexFunctions::silu),
-        DType::C128 => walk.map::<Complex128, Complex128>(HEAVY, ComplexFunctions::silu),
-        _ => compute!(walk.common(), "silu_cpu", half float, T => walk.apply::<T>(HEAVY, Silu {})),
-    }
 }
 
 /// out = min(max(a, low), high), of integers too.

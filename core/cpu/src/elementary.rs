@@ -73,6 +73,8 @@ elementary! {
     }, complex ComplexFunctions::sinc;
     /// out = 1/(1 + e^-a)
     sigmoid("sigmoid_cpu", LIGHT): |x| math::sigmoid(x), complex ComplexFunctions::sigmoid;
+    /// out = a sigmoid a
+    silu("silu_cpu", LIGHT): |x| x * math::sigmoid(x), complex ComplexFunctions::silu;
     /// out = erf a
     erf("erf_vml_cpu", HEAVY): |x| math::erf(x);
     /// out = 1 - erf a

@@ -241,26 +241,25 @@ pub fn nan_to_num(walk: &Loop<2>, nan: f64, infinity: f64, minus_infinity: f64) 
     })
 }
 
-/// out = a + weight (b - a), from the nearer end: operands (out, a, b, weight).
+/// a + weight (b - a), from the nearer end.
+#[inline(always)]
+fn between<W: Weight>(a: W, b: W, weight: W) -> W {
+    let way = b.sub(a);
+    if weight.is_small() { a.add(weight.mul(way)) } else { b.sub(way.mul(W::ONE.sub(weight))) }
+}
+
+/// out = a + weight (b - a): operands (out, a, b, weight).
 pub fn lerp(walk: &Loop<4>) -> Result<()> {
     compute!(walk.common(), "lerp_kernel_tensor", half float complex, T => {
-        type W = <T as Number>::Wide;
-        walk.map::<T, T, T, T>(LIGHT, |a, b, weight| {
-            let way = b.sub(a);
-            if weight.is_small() { a.add(weight.mul(way)) } else { b.sub(way.mul(W::ONE.sub(weight))) }
-        })
+        walk.map::<T, T, T, T>(LIGHT, between)
     })
 }
 
-/// out = a + weight (b - a), from the nearer end. The weight is not rounded to a half.
+/// out = a + weight (b - a). The weight is not rounded to a half.
 pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
     compute!(walk.common(), "lerp_kernel_scalar", half float complex, T => {
-        type W = <T as Number>::Wide;
-        let weight = W::from_scalar(weight);
-        walk.map::<T, T, T>(LIGHT, move |a, b| {
-            let way = b.sub(a);
-            if weight.is_small() { a.add(weight.mul(way)) } else { b.sub(way.mul(W::ONE.sub(weight))) }
-        })
+        let weight = <T as Number>::Wide::from_scalar(weight);
+        walk.map::<T, T, T>(LIGHT, move |a, b| between(a, b, weight))
     })
 }
 

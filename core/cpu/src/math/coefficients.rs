@@ -83,6 +83,8 @@ pub trait Coefficients: Copy + PartialOrd + 'static {
     const SIN: &'static [Self];
     /// cos(x) = 1 - x^2/2 + x^4 p(x^2), |x| <= pi/4.
     const COS: &'static [Self];
+    /// sin(x) = x + x^3 p(x^2), |x| <= pi/2.
+    const SIN_HALF: &'static [Self];
     /// tanh(x) = x + x^3 p(x^2), |x| <= 0.55.
     const TANH: &'static [Self];
     /// atan(x) = x + x^3 p(x^2), |x| <= 1.
@@ -167,6 +169,8 @@ impl Coefficients for f32 {
     const SIN: &'static [Self] = &[-1.6666654e-1, 8.332113e-3, -1.9508741e-4];
     // cos(x) = 1 - x^2/2 + x^4 p(x^2), |x| <= pi/4; error 2^-33.1.
     const COS: &'static [Self] = &[4.1666646e-2, -1.3887306e-3, 2.4431203e-5];
+    // sin(x) = x + x^3 p(x^2), |x| <= pi/2; error 2^-27.2.
+    const SIN_HALF: &'static [Self] = &[-1.666666e-1, 8.333058e-3, -1.9808959e-4, 2.604283e-6];
     // tanh(x) = x + x^3 p(x^2), |x| <= 0.55; error 2^-29.8.
     const TANH: &'static [Self] = &[-3.3333316e-1, 1.3332586e-1, -5.3852353e-2, 2.10718e-2, -6.2743486e-3];
     // atan(x) = x + x^3 p(x^2), |x| <= 1; error 2^-28.5.
@@ -349,6 +353,17 @@ impl Coefficients for f64 {
         -2.755731405812352e-7,
         2.0875682063745254e-9,
         -1.1357456945702649e-11,
+    ];
+    // sin(x) = x + x^3 p(x^2), |x| <= pi/2; error 2^-61.5.
+    const SIN_HALF: &'static [Self] = &[
+        -0.16666666666666666,
+        0.008333333333333184,
+        -0.00019841269841205423,
+        2.7557319210471816e-6,
+        -2.505210681059309e-8,
+        1.6058936518892376e-10,
+        -7.642907093517658e-13,
+        2.7202719558424383e-15,
     ];
     // tanh(x) = x + x^3 p(x^2), |x| <= 0.55; error 2^-60.6.
     const TANH: &'static [Self] = &[

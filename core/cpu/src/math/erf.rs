@@ -1,9 +1,9 @@
 //! The error function and its complement.
 
 use super::coefficients::Coefficients;
-use super::exp::{exp_normal, exp_of_pair};
+use super::exp::{exp_normal, exp_of_pair, rounder};
 use super::pair::two_product;
-use super::{constant, polynomial};
+use super::{constant, piece, polynomial, tables};
 use crate::simd::FloatVector;
 
 /// erf(x) for `|x| <= 1`.
@@ -15,12 +15,36 @@ fn near<V: FloatVector>(x: V) -> V {
 /// The error function, within 1.5 ulp.
 #[inline(always)]
 pub fn erf<V: FloatVector>(x: V) -> V {
+    if let Some(tables) = tables::<V>() {
+        let size = V::from_f64(3.93).raw_min(x.abs());
+        // The last bits of this count eighths.
+        let rounder = rounder::<V>() * V::from_f64(1.0 / 8.0);
+        let shifted = size + rounder;
+        let (place, rest) = (shifted.bits(), size - (shifted - rounder));
+        let slope = piece(&tables.erf[1..], place, rest);
+        // Small numbers in full: the slope less 1, which has more bits.
+        let first = V::select(size.le(V::from_f64(1.0 / 16.0)), size, V::look_up(&tables.erf[0], place));
+        return slope.mul_add(rest, first).copysign(x);
+    }
     let (size, one) = (x.abs(), V::from_f64(1.0));
     // 1 - e^-q with a polynomial q.
     let bounded = constant::<V>(V::Scalar::ERF_MOST).raw_min(size);
     let q = polynomial(bounded - one, V::Scalar::ERF_TAIL);
     let far = one - exp_normal(-q);
     V::select(size.lt(one), near(x), far.copysign(x))
+}
+
+/// The distribution function of the normal distribution, within 1e-7: (1 + erf(x/sqrt(2)))/2.
+#[inline(always)]
+pub fn phi<V: FloatVector>(x: V) -> V {
+    let half = V::from_f64(0.5);
+    let Some(tables) = tables::<V>() else {
+        return half.mul_add(erf(x * V::from_f64(std::f64::consts::FRAC_1_SQRT_2)), half);
+    };
+    let (size, width) = (V::from_f64(5.6).raw_min(x.abs()), V::from_f64(3.0 / 16.0));
+    let shifted = size.mul_add(V::from_f64(16.0 / 3.0), rounder());
+    let rest = (shifted - rounder()).mul_add(-width, size);
+    piece(&tables.phi, shifted.bits(), rest).copysign(x) + half
 }
 
 /// 1 - erf(x), within 4 ulp; small results are as exact as others.

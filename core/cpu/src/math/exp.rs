@@ -1,7 +1,8 @@
 //! Exponentials: e^x = 2^n e^r with `n` whole and `|r| <= ln(2)/2`, and what is made of them.
 
 use super::coefficients::Coefficients;
-use super::{Huge, constant, polynomial};
+use super::tables::Tables;
+use super::{Huge, constant, piece, polynomial, tables};
 use crate::simd::{FloatVector, IntVector};
 
 /// `value`, or the nearer of the two bounds; NaN stays.
@@ -18,7 +19,7 @@ fn mantissa<V: FloatVector>(r: V) -> V {
 
 /// A number so great that its last bit is worth 1: adding it rounds, and leaves whole numbers in the last bits.
 #[inline(always)]
-fn rounder<V: FloatVector>() -> V {
+pub(super) fn rounder<V: FloatVector>() -> V {
     V::from_f64(1.5 * (1u64 << V::Scalar::MANTISSA) as f64)
 }
 
@@ -46,6 +47,22 @@ pub(super) fn power_of_two<V: FloatVector>(n: V) -> V {
     V::from_bits(n.to_int().shl(V::Scalar::MANTISSA) + bias)
 }
 
+/// `n` and `m` with e^(high + low) = 2^k m, where `k` is the greatest whole number up to `n`. For all numbers `m` is finite
+/// and positive; `n` is NaN where `high` is.
+#[inline(always)]
+pub(super) fn exp_by_table<V: FloatVector>(tables: &'static Tables<V::Scalar>, high: V, low: V) -> (V, V) {
+    // The last bits of this count 32nds.
+    let rounder = rounder::<V>() * V::from_f64(1.0 / 32.0);
+    let shifted = high.mul_add(constant(V::Scalar::LOG2_E), rounder);
+    let n = shifted - rounder;
+    let r = (-n).mul_add(constant(V::Scalar::LN2_HIGH), high);
+    let r = (-n).mul_add(constant(V::Scalar::LN2_LOW), r) + low;
+    // It is small already, unless the result overflows or vanishes.
+    let r = r.limit(V::from_f64(1.0 / 16.0));
+    let power = V::look_up(&tables.exp, shifted.bits());
+    (n, (power * r).mul_add(polynomial(r, &tables.exp_near), power))
+}
+
 /// `n` and `m` with e^(high + low) = 2^n m, for a `low` much smaller than `high`.
 #[inline(always)]
 pub(super) fn exp_of_pair<V: FloatVector>(high: V, low: V) -> (V, V) {
@@ -53,9 +70,13 @@ pub(super) fn exp_of_pair<V: FloatVector>(high: V, low: V) -> (V, V) {
     (n, mantissa(r + low))
 }
 
-/// e^x, within 1 ulp.
+/// e^x, within 1.1 ulp.
 #[inline(always)]
 pub fn exp<V: FloatVector>(x: V) -> V {
+    if let Some(tables) = tables::<V>() {
+        let (n, m) = exp_by_table(tables, x, V::from_f64(-0.0));
+        return m.scale_by(n);
+    }
     let (n, r) = reduce(clamp(x, V::Scalar::EXP_LEAST, V::Scalar::EXP_MOST));
     mantissa(r).ldexp(n)
 }
@@ -95,16 +116,24 @@ pub fn expm1<V: FloatVector>(x: V) -> V {
     V::select(is_near, near, quarter * V::from_f64(4.0)).copysign(x)
 }
 
-/// 1/(1 + e^-x), within 2.5 ulp; small results are as exact as others.
+/// 1/(1 + e^-x), within 3.1 ulp; small results are as exact as others.
 #[inline(always)]
 pub fn sigmoid<V: FloatVector>(x: V) -> V {
-    let (one, power) = (V::from_f64(1.0), exp(-x.abs()));
-    V::select(x.lt(V::from_f64(0.0)), power, one) / (one + power)
+    // The bound keeps the power finite.
+    let power = exp(V::from_f64(60.0).raw_min(x));
+    power / (V::from_f64(1.0) + power)
 }
 
 /// The hyperbolic tangent, within 1.5 ulp.
 #[inline(always)]
 pub fn tanh<V: FloatVector>(x: V) -> V {
+    if let Some(tables) = tables::<V>() {
+        let size = V::from_f64(9.1).raw_min(x.abs());
+        // Five bits that number the parts: the last two of the exponent, the first three of the mantissa.
+        let place = size.mul_add(V::from_f64(1.0 / 0.305), V::from_f64(2.0)).bits().shr(V::Scalar::MANTISSA - 3);
+        let rest = size - V::look_up(&tables.tanh_center, place);
+        return piece(&tables.tanh, place, rest).copysign(x);
+    }
     let size = constant::<V>(V::Scalar::TANH_MOST).raw_min(x.abs());
     let square = size * size;
     let near = polynomial(square, V::Scalar::TANH).mul_add(size * square, size);

@@ -2,7 +2,8 @@
 
 use super::coefficients::Coefficients;
 use super::pair::{fast_two_sum, two_product, two_sum};
-use super::{Huge, constant, polynomial};
+use super::tables::Tables;
+use super::{Huge, constant, polynomial, tables};
 use crate::simd::{FloatVector, IntVector};
 
 /// `k` and `m - 1`, which is exact, of a finite `x > 0`.
@@ -53,9 +54,29 @@ fn sum<V: FloatVector>(k: V, f: V) -> V {
     k.mul_add(constant(V::Scalar::LN2_HIGH), near)
 }
 
+/// The number of the part of 1..2 that `m` is in: its last five bits.
+#[inline(always)]
+pub(super) fn part<V: FloatVector>(m: V) -> V::Int {
+    m.bits().shr(V::Scalar::MANTISSA - 5)
+}
+
+/// The logarithm of 2^k m, with `1 <= m < 2`.
+#[inline(always)]
+fn log_by_table<V: FloatVector>(tables: &'static Tables<V::Scalar>, k: V, m: V) -> V {
+    let part = part(m);
+    let k = k + V::look_up(&tables.carry, part);
+    let f = m.mul_add(V::look_up(&tables.inverse, part), V::from_f64(-1.0));
+    let near = (f * f).mul_add(polynomial(f, &tables.log_near), f);
+    let rest = k.mul_add(constant(V::Scalar::LN2_LOW), near) + V::look_up(&tables.log, part);
+    k.mul_add(constant(V::Scalar::LN2_HIGH), rest)
+}
+
 /// The natural logarithm, within 1 ulp.
 #[inline(always)]
 pub fn log<V: FloatVector>(x: V) -> V {
+    if let (Some(tables), Some((k, m))) = (tables::<V>(), x.decompose()) {
+        return log_by_table(tables, k, m);
+    }
     let (k, f) = split(x);
     let result = sum(k, f);
     if x.decompose().is_none() {

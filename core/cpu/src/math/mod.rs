@@ -3,7 +3,7 @@
 //! Lane-wise pure and without branches, but for the rare arguments of sin, cos and tan that are too large for the fast
 //! reduction. Infinities, NaN, signed zeros and subnormal numbers, also as results, come out as the C standard has them.
 //! Each function states its greatest error in units in the last place; the tests measure it at every level. A file per
-//! family; `coefficients.rs` is written by `tests/oracle/math_coefficients.py`, from where its numbers come.
+//! family; `coefficients.rs` and `tables.rs` are written by `tests/oracle/math_coefficients.py`, from where their numbers come.
 
 mod coefficients;
 mod erf;
@@ -11,24 +11,39 @@ mod exp;
 mod log;
 mod pair;
 mod pow;
+mod tables;
 mod trig;
 
 #[cfg(test)]
 mod tests;
 
-pub use erf::{erf, erfc};
+pub use erf::{erf, erfc, phi};
 pub use exp::{cosh, exp, exp2, expm1, sigmoid, sinh, tanh};
 pub use log::{acosh, asinh, atanh, log, log1p, log2, log10};
 pub use pow::pow;
 pub use trig::{acos, asin, atan, cos, sin, tan};
 
 use crate::simd::FloatVector;
+use tables::Tables;
 
 /// `f32` and `f64`: the scalars that these functions exist for.
-pub trait Elementary: coefficients::Coefficients + Huge {}
+pub trait Elementary: coefficients::Coefficients + Huge {
+    /// The tables that some functions use where vectors look numbers up in one instruction.
+    const TABLES: Option<&'static Tables<Self>>;
+}
 
-impl Elementary for f32 {}
-impl Elementary for f64 {}
+impl Elementary for f32 {
+    const TABLES: Option<&'static Tables<f32>> = Some(&tables::SINGLE);
+}
+impl Elementary for f64 {
+    const TABLES: Option<&'static Tables<f64>> = None;
+}
+
+/// The tables, if they make a function of `V` faster.
+#[inline(always)]
+fn tables<V: FloatVector>() -> Option<&'static Tables<V::Scalar>> {
+    if V::LOOKUP { V::Scalar::TABLES } else { None }
+}
 
 /// Arguments that are too large for the fast reduction by pi/2.
 pub trait Huge: Copy {
@@ -82,6 +97,16 @@ fn polynomial<V: FloatVector>(x: V, coefficients: &'static [V::Scalar]) -> V {
     let mut sum = V::splat(coefficients[coefficients.len() - 1]);
     for &coefficient in coefficients[..coefficients.len() - 1].iter().rev() {
         sum = sum.mul_add(x, V::splat(coefficient));
+    }
+    sum
+}
+
+/// The polynomials of these coefficients, lowest first, that `place` numbers.
+#[inline(always)]
+fn piece<V: FloatVector>(coefficients: &'static [[V::Scalar; 32]], place: V::Int, x: V) -> V {
+    let mut sum = V::look_up(&coefficients[coefficients.len() - 1], place);
+    for coefficients in coefficients[..coefficients.len() - 1].iter().rev() {
+        sum = sum.mul_add(x, V::look_up(coefficients, place));
     }
     sum
 }

@@ -1,11 +1,12 @@
 //! Powers: e^(y log x), the logarithm as a sum of two numbers, so that large exponents do not magnify its error.
 
 use super::coefficients::Coefficients;
-use super::exp::exp_of_pair;
-use super::log::split;
+use super::exp::{exp_by_table, exp_of_pair};
+use super::log::{part, split};
 use super::pair::{fast_two_sum, two_product};
-use super::{constant, polynomial};
-use crate::simd::FloatVector;
+use super::tables::Tables;
+use super::{constant, polynomial, tables};
+use crate::simd::{FloatVector, Mask};
 
 /// log(x) as a sum of two, for a finite `x > 0`.
 #[inline(always)]
@@ -34,19 +35,50 @@ fn log_pair<V: FloatVector>(x: V) -> (V, V) {
     fast_two_sum(high, low)
 }
 
+/// The logarithm of 2^k m, with `1 <= m < 2`, as a sum of two.
+#[inline(always)]
+fn log_pair_by_table<V: FloatVector>(tables: &'static Tables<V::Scalar>, k: V, m: V) -> (V, V) {
+    let (part, half) = (part(m), V::from_f64(0.5));
+    let k = k + V::look_up(&tables.carry, part);
+    // Exact, as is the sum of multiples of 2^-16 below.
+    let f = m.mul_add(V::look_up(&tables.short_inverse, part), V::from_f64(-1.0));
+    let far = k.mul_add(constant(V::Scalar::LN2_HIGH), V::look_up(&tables.short_log[0], part));
+    let far_low = k.mul_add(constant(V::Scalar::LN2_LOW), V::look_up(&tables.short_log[1], part));
+    let (square, square_low) = two_product(f, f);
+    let (near, lost) = fast_two_sum(f, square * -half);
+    let rest = (f * square).mul_add(polynomial(f, &tables.log_rest), square_low.mul_add(-half, lost));
+    let (high, lost) = fast_two_sum(far, near);
+    (high, lost + (far_low + rest))
+}
+
+/// 2^k m for this `k` and `m` is `x` to the power `y`, for a finite `x > 0` and a finite `y`.
+#[inline(always)]
+fn regular<V: FloatVector>(x: V, y: V) -> V {
+    if let (Some(tables), Some((k, m))) = (tables::<V>(), x.decompose()) {
+        let (log, log_low) = log_pair_by_table(tables, k, m);
+        let (product, lost) = two_product(y, log);
+        let (n, mantissa) = exp_by_table(tables, product, y.mul_add(log_low, lost));
+        return mantissa.scale_by(n);
+    }
+    let (log, log_low) = log_pair(x);
+    let (product, lost) = two_product(y, log);
+    let low = y.mul_add(log_low, lost);
+    // Beyond, the product may be infinite and the rest not a number.
+    let inside = product.abs().lt(V::from_f64(1.5) * constant(V::Scalar::EXP_MOST));
+    let (n, mantissa) = exp_of_pair(product, V::select(inside, low, V::from_f64(0.0)));
+    mantissa.ldexp(n)
+}
+
 /// `x` to the power `y`, within 2 ulp. As in C: 1 if `x` is 1 or `y` is 0, whatever the other is; NaN if `x` is
 /// negative and `y` not whole.
 #[inline(always)]
 pub fn pow<V: FloatVector>(x: V, y: V) -> V {
     let (zero, one, infinity) = (V::from_f64(0.0), V::from_f64(1.0), V::from_f64(f64::INFINITY));
     let size = x.abs();
-    let (log, log_low) = log_pair(size);
-    let (product, lost) = two_product(y, log);
-    let low = y.mul_add(log_low, lost);
-    // Beyond, the product may be infinite and the rest not a number.
-    let inside = product.abs().lt(V::from_f64(1.5) * constant(V::Scalar::EXP_MOST));
-    let (n, mantissa) = exp_of_pair(product, V::select(inside, low, zero));
-    let result = mantissa.ldexp(n);
+    let result = regular(size, y);
+    if (zero.lt(x) & x.lt(infinity) & y.abs().lt(infinity)).all() {
+        return result;
+    }
     // Zero and infinity to a power are zero or infinite, and so is a power of y's sign.
     let limit = size.eq(zero) | size.eq(infinity);
     let grows = size.eq(zero) ^ zero.lt(y);

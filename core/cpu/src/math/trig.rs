@@ -1,6 +1,7 @@
 //! Circular functions: x = n pi/2 + r with `n` whole and `|r| <= pi/4`, and their inverses.
 
 use super::coefficients::{Coefficients, TWO_OVER_PI_BITS};
+use super::exp::rounder;
 use super::pair::{two_product, two_sum};
 use super::{Huge, constant, polynomial};
 use crate::simd::{FloatVector, IntVector, MAX_LANES, Mask};
@@ -107,21 +108,54 @@ fn quadrant<V: FloatVector>(n: V::Int, sin: V, cos: V) -> V {
     V::select(is_first, value, -value)
 }
 
-/// The sine, within 1 ulp.
+/// The sine of `size - n pi/2`, with the sign of an odd quotient by pi: the last bit of `shifted`, which counts steps of pi.
 #[inline(always)]
-pub fn sin<V: FloatVector>(x: V) -> V {
-    let (n, r, lost) = reduce(x);
-    let (sin, cos) = sin_cos(r, lost);
-    // The sign of zero.
-    V::select(x.eq(V::from_f64(0.0)), x, quadrant(n, sin, cos))
+fn sin_of_half_turn<V: FloatVector>(size: V, n: V, shifted: V) -> V {
+    let (first, second) = (constant::<V>(V::Scalar::PI_2), constant::<V>(V::Scalar::PI_2_REST));
+    let third = constant::<V>(V::Scalar::PI_2_LAST);
+    let r = if V::FUSED {
+        // The first step is exact: all is a multiple of pi's last bit here, and small.
+        (-n).mul_add(third, (-n).mul_add(second, (-n).mul_add(first, size)))
+    } else {
+        let (product, rest) = two_product(n, first);
+        let near = (size - product) - rest;
+        let (product, rest) = two_product(n, second);
+        let (r, lost) = two_sum(near, -product);
+        r + ((lost - rest) - n * third)
+    };
+    let square = r * r;
+    let sin = polynomial(square, V::Scalar::SIN_HALF).mul_add(r * square, r);
+    V::from_bits(sin.bits() ^ shifted.bits().shl(if V::Scalar::MANTISSA == 23 { 31 } else { 63 }))
 }
 
-/// The cosine, within 1 ulp.
+/// `near` but for lanes that are too large for it: the sine of those, `quarters` quarters of a turn further on.
 #[inline(always)]
-pub fn cos<V: FloatVector>(x: V) -> V {
+fn or_sin_of_huge<V: FloatVector>(x: V, near: V, quarters: i64) -> V {
+    let huge = constant::<V>(V::Scalar::REDUCTION_MOST).lt(x.abs());
+    if !huge.any() {
+        return near;
+    }
     let (n, r, lost) = reduce(x);
     let (sin, cos) = sin_cos(r, lost);
-    quadrant(n + V::Int::from_i64(1), sin, cos)
+    V::select(huge, quadrant(n + V::Int::from_i64(quarters), sin, cos), near)
+}
+
+/// The sine, within 2 ulp.
+#[inline(always)]
+pub fn sin<V: FloatVector>(x: V) -> V {
+    let (size, rounder) = (x.abs(), rounder::<V>() + rounder());
+    let shifted = size.mul_add(constant(V::Scalar::TWO_OVER_PI), rounder);
+    let sin = sin_of_half_turn(size, shifted - rounder, shifted);
+    or_sin_of_huge(x, V::from_bits(sin.bits() ^ (x.bits() & V::from_f64(-0.0).bits())), 0)
+}
+
+/// The cosine, within 2 ulp.
+#[inline(always)]
+pub fn cos<V: FloatVector>(x: V) -> V {
+    let (size, rounder, one) = (x.abs(), rounder::<V>() + rounder(), V::from_f64(1.0));
+    // cos(x) = -sin(x - n pi/2) for an odd n; (n - 1)/2 decides about the sign.
+    let shifted = size.mul_add(constant(V::Scalar::TWO_OVER_PI), -one) + rounder;
+    or_sin_of_huge(x, -sin_of_half_turn(size, (shifted - rounder) + one, shifted), 1)
 }
 
 /// The tangent, within 3 ulp.

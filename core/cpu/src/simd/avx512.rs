@@ -212,7 +212,7 @@ macro_rules! floats {
         mul_add $mul_add:ident, sqrt $sqrt:ident, abs $abs:ident, min $min:ident, max $max:ident, round $round:ident,
         compare $compare:ident, blend $blend:ident, bits $bits:ident, from_bits $from_bits:ident,
         to_int $to_int:ident, from_int $from_int:ident, scale $scale:ident, exponent $exponent:ident, mantissa $mantissa:ident,
-        first $first:ident,
+        limit $limit:ident, look_up $($look_up:ident)?, first $first:ident,
         fold $($shuffle:ident::<$order:literal>)*
     })*) => {$(
         #[derive(Clone, Copy)]
@@ -376,6 +376,27 @@ macro_rules! floats {
             }
 
             #[inline(always)]
+            fn scale_by(self, exponent: Self) -> Self {
+                self.ldexp(exponent)
+            }
+
+            // Two: the lesser in size, with the first operand's sign. Of a NaN and a number, the number.
+            #[inline(always)]
+            fn limit(self, most: Self) -> Self {
+                x86! { $name($limit::<2>(self.0, most.0)) }
+            }
+
+            $(
+                const LOOKUP: bool = true;
+
+                #[inline(always)]
+                fn look_up(table: &'static [$scalar; 32], at: $int) -> Self {
+                    let [low, high] = [0, $lanes].map(|first| x86! { Self::load(table.as_ptr().add(first)) });
+                    x86! { $name($look_up(low.0, at.0, high.0)) }
+                }
+            )?
+
+            #[inline(always)]
             fn decompose(self) -> Option<(Self, Self)> {
                 // From 1 to 2, and NaN for numbers below zero.
                 x86! { Some(($name($exponent(self.0)), $name($mantissa::<0, 2>(self.0)))) }
@@ -399,7 +420,7 @@ floats! {
         round _mm512_roundscale_ps, compare _mm512_cmp_ps_mask, blend _mm512_mask_blend_ps,
         bits _mm512_castps_si512, from_bits _mm512_castsi512_ps,
         to_int _mm512_cvtps_epi32, from_int _mm512_cvtepi32_ps, scale _mm512_scalef_ps, exponent _mm512_getexp_ps, mantissa _mm512_getmant_ps,
-        first _mm512_cvtss_f32,
+        limit _mm512_range_ps, look_up _mm512_permutex2var_ps, first _mm512_cvtss_f32,
         fold _mm512_shuffle_f32x4::<0x4e> _mm512_shuffle_f32x4::<0xb1> _mm512_shuffle_ps::<0x4e> _mm512_shuffle_ps::<0xb1>
     }
     F64(f64, __m512d, I64, M64, 8) {
@@ -409,7 +430,7 @@ floats! {
         round _mm512_roundscale_pd, compare _mm512_cmp_pd_mask, blend _mm512_mask_blend_pd,
         bits _mm512_castpd_si512, from_bits _mm512_castsi512_pd,
         to_int _mm512_cvtpd_epi64, from_int _mm512_cvtepi64_pd, scale _mm512_scalef_pd, exponent _mm512_getexp_pd, mantissa _mm512_getmant_pd,
-        first _mm512_cvtsd_f64,
+        limit _mm512_range_pd, look_up, first _mm512_cvtsd_f64,
         fold _mm512_shuffle_f64x2::<0x4e> _mm512_shuffle_f64x2::<0xb1> _mm512_shuffle_pd::<0x55>
     }
 }

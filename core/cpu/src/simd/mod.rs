@@ -6,8 +6,7 @@
 //! `avx512`, `neon`) forces a lower level.
 //!
 //! Vectors come from the token: `S::F32` and `S::F64` are a [`FloatVector`] each, of as many lanes as the level has.
-//! [`Float`] makes one kernel out of four dtypes, `OneLane<S>` is the same level one lane at a time, and
-//! `crate::math` has the elementary functions. `vector.rs` declares, and says what is the same for all levels; a file for
+//! [`Float`] makes one kernel out of four dtypes, and `crate::math` has the elementary functions. `vector.rs` declares, and says what is the same for all levels; a file for
 //! each level implements.
 
 #[cfg(target_arch = "x86_64")]
@@ -25,7 +24,6 @@ mod vector;
 pub use float::Float;
 pub use vector::{FloatVector, HalfVector, IntVector, MAX_LANES, Mask};
 
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// An instruction set that kernels are compiled for; a later one is wider.
@@ -115,8 +113,6 @@ fn choose() -> Level {
 pub trait Simd: Copy + Send + Sync + 'static + sealed::Sealed {
     /// The level it stands for.
     const LEVEL: Level;
-    /// Is a fused multiply-add one instruction? Elsewhere it is a slow library call, and kernels multiply and add.
-    const FMA: bool;
     /// A vector of `f32`.
     type F32: HalfVector<Int: IntVector<Scalar = i32>>;
     /// A vector of `f64`; it may have other than half as many lanes.
@@ -138,7 +134,7 @@ mod sealed {
 }
 
 macro_rules! tokens {
-    ($($(#[$meta:meta])* $name:ident, fma $fma:expr, $float:ty, $double:ty;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident, $float:ty, $double:ty;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy)]
         struct $name(());
@@ -149,7 +145,6 @@ macro_rules! tokens {
         $(#[$meta])*
         impl Simd for $name {
             const LEVEL: Level = Level::$name;
-            const FMA: bool = $fma;
             type F32 = $float;
             type F64 = $double;
         }
@@ -157,34 +152,13 @@ macro_rules! tokens {
 }
 
 tokens! {
-    Portable, fma false, portable::Lanes<f32, 4, Portable>, portable::Lanes<f64, 2, Portable>;
+    Portable, portable::Lanes<f32, 4>, portable::Lanes<f64, 2>;
     #[cfg(target_arch = "aarch64")]
-    Neon, fma true, neon::F32, neon::F64;
+    Neon, neon::F32, neon::F64;
     #[cfg(target_arch = "x86_64")]
-    Avx2, fma true, avx2::F32, avx2::F64;
+    Avx2, avx2::F32, avx2::F64;
     #[cfg(target_arch = "x86_64")]
-    Avx512, fma true, avx512::F32, avx512::F64;
-}
-
-/// Level `S`, one lane at a time: for tails and scattered elements. A lane gives the same bits as in a vector of `S`.
-#[derive(Clone, Copy)]
-pub struct OneLane<S>(PhantomData<S>);
-
-impl<S: Simd> OneLane<S> {
-    /// The token that a kernel of single lanes is handed.
-    #[inline(always)]
-    pub fn of(_: S) -> Self {
-        OneLane(PhantomData)
-    }
-}
-
-impl<S: Simd> sealed::Sealed for OneLane<S> {}
-
-impl<S: Simd> Simd for OneLane<S> {
-    const LEVEL: Level = S::LEVEL;
-    const FMA: bool = S::FMA;
-    type F32 = portable::Lanes<f32, 1, S>;
-    type F64 = portable::Lanes<f64, 1, S>;
+    Avx512, avx512::F32, avx512::F64;
 }
 
 /// Work that is written once and compiled for every level. `run` must be `#[inline(always)]`, and so must all

@@ -1,32 +1,29 @@
-//! Vectors as arrays, in plain Rust: four `f32` or two `f64` where there is no better level, and single lanes
-//! ([`OneLane`](super::OneLane)) at every level.
+//! Vectors as arrays, in plain Rust: four `f32` or two `f64` where there is no better level.
 
-use super::Simd;
 use super::vector::{FloatVector, HalfVector, IntVector, Mask};
-use std::marker::PhantomData;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
-/// `N` numbers; `mul_add` rounds as the level `S` does.
+/// `N` numbers. A fused multiply-add would be a slow call of a library: `mul_add` multiplies and adds.
 #[derive(Clone, Copy)]
-pub struct Lanes<T, const N: usize, S>([T; N], PhantomData<S>);
+pub struct Lanes<T, const N: usize>([T; N]);
 
 /// `N` truth values.
 #[derive(Clone, Copy)]
 pub struct LaneMask<const N: usize>([bool; N]);
 
-impl<T: Copy, const N: usize, S> Lanes<T, N, S> {
+impl<T: Copy, const N: usize> Lanes<T, N> {
     #[inline(always)]
     fn make(lane: impl FnMut(usize) -> T) -> Self {
-        Lanes(std::array::from_fn(lane), PhantomData)
+        Lanes(std::array::from_fn(lane))
     }
 
     #[inline(always)]
-    fn each<R: Copy>(self, function: impl Fn(T) -> R) -> Lanes<R, N, S> {
+    fn each<R: Copy>(self, function: impl Fn(T) -> R) -> Lanes<R, N> {
         Lanes::make(|lane| function(self.0[lane]))
     }
 
     #[inline(always)]
-    fn zip<R: Copy>(self, other: Self, function: impl Fn(T, T) -> R) -> Lanes<R, N, S> {
+    fn zip<R: Copy>(self, other: Self, function: impl Fn(T, T) -> R) -> Lanes<R, N> {
         Lanes::make(|lane| function(self.0[lane], other.0[lane]))
     }
 
@@ -38,7 +35,7 @@ impl<T: Copy, const N: usize, S> Lanes<T, N, S> {
 
 macro_rules! operators {
     ($($type:ty: $($trait:ident $method:ident),*;)*) => {$($(
-        impl<const N: usize, S> $trait for Lanes<$type, N, S> {
+        impl<const N: usize> $trait for Lanes<$type, N> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -93,7 +90,7 @@ impl<const N: usize> Mask for LaneMask<N> {
 
 macro_rules! integers {
     ($($type:ident, $unsigned:ident;)*) => {$(
-        impl<const N: usize, S> Add for Lanes<$type, N, S> {
+        impl<const N: usize> Add for Lanes<$type, N> {
             type Output = Self;
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -101,7 +98,7 @@ macro_rules! integers {
             }
         }
 
-        impl<const N: usize, S> Sub for Lanes<$type, N, S> {
+        impl<const N: usize> Sub for Lanes<$type, N> {
             type Output = Self;
             #[inline(always)]
             fn sub(self, other: Self) -> Self {
@@ -109,7 +106,7 @@ macro_rules! integers {
             }
         }
 
-        impl<const N: usize, S> Not for Lanes<$type, N, S> {
+        impl<const N: usize> Not for Lanes<$type, N> {
             type Output = Self;
             #[inline(always)]
             fn not(self) -> Self {
@@ -117,7 +114,7 @@ macro_rules! integers {
             }
         }
 
-        impl<const N: usize, S: Simd> IntVector for Lanes<$type, N, S> {
+        impl<const N: usize> IntVector for Lanes<$type, N> {
             type Scalar = $type;
             type Mask = LaneMask<N>;
             const LANES: usize = N;
@@ -135,7 +132,7 @@ macro_rules! integers {
             #[inline(always)]
             unsafe fn load(source: *const $type) -> Self {
                 // SAFETY: the caller's promise.
-                Lanes(unsafe { source.cast::<[$type; N]>().read_unaligned() }, PhantomData)
+                Lanes(unsafe { source.cast::<[$type; N]>().read_unaligned() })
             }
 
             #[inline(always)]
@@ -184,7 +181,7 @@ integers! {
 
 macro_rules! floats {
     ($($type:ident, $int:ident, $unsigned:ident, mantissa $mantissa:expr, bias $bias:expr;)*) => {$(
-        impl<const N: usize, S> Neg for Lanes<$type, N, S> {
+        impl<const N: usize> Neg for Lanes<$type, N> {
             type Output = Self;
             #[inline(always)]
             fn neg(self) -> Self {
@@ -192,17 +189,17 @@ macro_rules! floats {
             }
         }
 
-        impl<const N: usize, S: Simd> Lanes<$type, N, S> {
+        impl<const N: usize> Lanes<$type, N> {
             /// From here on every number is whole: adding it to a smaller number rounds that.
             const WHOLE: $type = ((1 as $unsigned) << $mantissa) as $type;
         }
 
-        impl<const N: usize, S: Simd> FloatVector for Lanes<$type, N, S> {
+        impl<const N: usize> FloatVector for Lanes<$type, N> {
             type Scalar = $type;
-            type Int = Lanes<$int, N, S>;
+            type Int = Lanes<$int, N>;
             type Mask = LaneMask<N>;
             const LANES: usize = N;
-            const FUSED: bool = S::FMA;
+            const FUSED: bool = false;
 
             #[inline(always)]
             fn splat(value: $type) -> Self {
@@ -222,7 +219,7 @@ macro_rules! floats {
             #[inline(always)]
             unsafe fn load(source: *const $type) -> Self {
                 // SAFETY: the caller's promise.
-                Lanes(unsafe { source.cast::<[$type; N]>().read_unaligned() }, PhantomData)
+                Lanes(unsafe { source.cast::<[$type; N]>().read_unaligned() })
             }
 
             #[inline(always)]
@@ -233,11 +230,7 @@ macro_rules! floats {
 
             #[inline(always)]
             fn mul_add(self, factor: Self, term: Self) -> Self {
-                if S::FMA {
-                    Self::make(|lane| self.0[lane].mul_add(factor.0[lane], term.0[lane]))
-                } else {
-                    self * factor + term
-                }
+                self * factor + term
             }
 
             #[inline(always)]
@@ -318,24 +311,24 @@ macro_rules! floats {
             }
 
             #[inline(always)]
-            fn bits(self) -> Lanes<$int, N, S> {
+            fn bits(self) -> Lanes<$int, N> {
                 self.each(|lane| lane.to_bits() as $int)
             }
 
             #[inline(always)]
-            fn from_bits(bits: Lanes<$int, N, S>) -> Self {
+            fn from_bits(bits: Lanes<$int, N>) -> Self {
                 bits.each(|lane| $type::from_bits(lane as $unsigned))
             }
 
             #[inline(always)]
-            fn to_int(self) -> Lanes<$int, N, S> {
+            fn to_int(self) -> Lanes<$int, N> {
                 // At this size the last bit is worth 1, and the bits below the exponent count up from the number's own.
                 let anchor = Self::WHOLE + Self::WHOLE / 2.0;
                 self.each(|lane| ((lane + anchor).to_bits() as $int).wrapping_sub(anchor.to_bits() as $int))
             }
 
             #[inline(always)]
-            fn from_int(value: Lanes<$int, N, S>) -> Self {
+            fn from_int(value: Lanes<$int, N>) -> Self {
                 value.each(|lane| lane as $type)
             }
 
@@ -344,8 +337,8 @@ macro_rules! floats {
                 // In two steps, the first of them exact.
                 let power = exponent.to_int();
                 let half = power.sar(1);
-                let bias = Lanes::<$int, N, S>::splat($bias);
-                let factor = |power: Lanes<$int, N, S>| Self::from_bits((power + bias).shl($mantissa));
+                let bias = Lanes::<$int, N>::splat($bias);
+                let factor = |power: Lanes<$int, N>| Self::from_bits((power + bias).shl($mantissa));
                 self * factor(half) * factor(power - half)
             }
 
@@ -368,7 +361,7 @@ floats! {
     f64, i64, u64, mantissa 52, bias 1023;
 }
 
-impl<const N: usize, S: Simd> HalfVector for Lanes<f32, N, S> {
+impl<const N: usize> HalfVector for Lanes<f32, N> {
     #[inline(always)]
     unsafe fn load_u16(source: *const u16) -> Self::Int {
         // SAFETY: the caller's promise.

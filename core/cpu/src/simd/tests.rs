@@ -1,8 +1,9 @@
-//! Every operation of every level against plain scalar arithmetic: whole vectors, partial ones and single lanes.
+//! Every operation of every level against plain scalar arithmetic: whole vectors and partial ones.
 
 use super::*;
 use crate::number::{Wide, bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 use rushlight_base::{bf16, f16};
+use std::marker::PhantomData;
 
 struct Name;
 impl Kernel for Name {
@@ -22,19 +23,18 @@ fn every_available_level_runs_and_the_widest_is_chosen() {
     assert!(level().is_available());
 }
 
-/// Runs a kernel at each level that is there, with full vectors and with one lane.
+/// Runs a kernel at each level that is there.
 fn everywhere(mut kernel: impl Everywhere) {
-    struct Both<'a, K>(&'a mut K);
-    impl<K: Everywhere> Kernel for Both<'_, K> {
+    struct Each<'a, K>(&'a mut K);
+    impl<K: Everywhere> Kernel for Each<'_, K> {
         type Output = ();
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) {
             self.0.check(simd);
-            self.0.check(OneLane::of(simd));
         }
     }
     for level in Level::ALL {
-        run_at(level, Both(&mut kernel));
+        run_at(level, Each(&mut kernel));
     }
 }
 
@@ -159,7 +159,7 @@ impl<T: Width> Everywhere for Arithmetic<T> {
                 for lane in 0..lanes {
                     let product = values[lane].reference("mul", others[lane]);
                     let twice = product.reference("add", tenth);
-                    let expected = if S::FMA { values[lane].fma(others[lane], tenth) } else { twice };
+                    let expected = if T::Vector::<S>::FUSED { values[lane].fma(others[lane], tenth) } else { twice };
                     assert_eq!(out[lane].pattern(), expected.pattern(), "{:?} mul_add", S::LEVEL);
                 }
                 let each = |compare: fn(&T, &T) -> bool| {
@@ -331,7 +331,30 @@ impl Everywhere for Integers {
                         let scaled = V::<S>::splat(value).ldexp(V::<S>::splat(power as $float));
                         let expected = $float::scaled(value, power);
                         assert_eq!(scaled.reduce_max().to_bits(), expected.to_bits(), "{:?} {value} {power}", S::LEVEL);
+                        let part = V::<S>::splat(value).scale_by(V::<S>::splat(power as $float + 0.75));
+                        assert_eq!(part.reduce_max().to_bits(), expected.to_bits(), "{:?} {value} {power}", S::LEVEL);
                     }
+                }
+                let limits = [$float::INFINITY, 1e30, $float::NEG_INFINITY, -1e30];
+                let scaled = limits.map(|power| V::<S>::splat(1.5).scale_by(V::<S>::splat(power)).reduce_max());
+                assert_eq!(scaled, [$float::INFINITY, $float::INFINITY, 0.0, 0.0], "{:?}", S::LEVEL);
+                assert!(V::<S>::splat(1.5).scale_by(V::<S>::splat($float::NAN)).reduce_max().is_nan());
+                for (value, limited) in [(0.2, 0.2), (-0.2, -0.2), (3.0, 0.5), (-1e30, -0.5), ($float::INFINITY, 0.5)] {
+                    assert_eq!(V::<S>::splat(value).limit(V::<S>::splat(0.5)).reduce_max(), limited, "{:?}", S::LEVEL);
+                }
+                assert_eq!(V::<S>::splat($float::NAN).limit(V::<S>::splat(0.5)).reduce_max().abs(), 0.5);
+                static SQUARES: [$float; 32] = {
+                    let mut squares = [0.0; 32];
+                    let mut i = 0;
+                    while i < 32 {
+                        squares[i] = (i * i) as $float;
+                        i += 1;
+                    }
+                    squares
+                };
+                for place in [0, 1, 15, 16, 31, 32 + 7, -1] {
+                    let found = V::<S>::look_up(&SQUARES, I::<S>::splat(place)).reduce_max();
+                    assert_eq!(found, SQUARES[place as usize % 32], "{:?} {place}", S::LEVEL);
                 }
             }};
         }

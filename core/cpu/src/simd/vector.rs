@@ -2,11 +2,10 @@
 //! comparisons. `portable.rs`, `avx2.rs`, `avx512.rs` and `neon.rs` implement them.
 //!
 //! All but `fold` and what it makes works lane by lane, and a lane's result does not depend on the number of
-//! lanes or on the other lanes. So cutting a loop into vectors, partial vectors and single lanes
-//! ([`OneLane`](super::OneLane)) in any way gives the same bits. Between levels results may differ where `mul_add` rounds once or
-//! twice; where nothing else is said, they do not.
+//! lanes or on the other lanes. So cutting a loop into vectors and partial vectors in any way gives the same bits. Between levels
+//! results may differ where `mul_add` rounds once or twice; where nothing else is said, they do not.
 
-use crate::math::Elementary;
+use crate::math::{Elementary, Huge};
 use rushlight_base::{bf16, f16};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Sub};
 
@@ -117,7 +116,7 @@ pub trait IntVector:
     + Not<Output = Self>
 {
     /// `i32` or `i64`.
-    type Scalar: Copy + 'static;
+    type Scalar: Copy + Into<i64> + 'static;
     /// Answers of comparisons.
     type Mask: Mask;
     /// The number of lanes.
@@ -170,6 +169,8 @@ pub trait FloatVector:
     const LANES: usize;
     /// Does `mul_add` round once?
     const FUSED: bool;
+    /// Is [`look_up`](Self::look_up) one instruction?
+    const LOOKUP: bool = false;
 
     /// The same for all lanes.
     fn splat(value: Self::Scalar) -> Self;
@@ -373,6 +374,39 @@ pub trait FloatVector:
     /// `self * 2^exponent`, rounded once: subnormal and infinite results too. `exponent` is a whole number of at most
     /// 252 (`f32`) or 2044 (`f64`) either way, else the result is unspecified.
     fn ldexp(self, exponent: Self) -> Self;
+
+    /// `self * 2^n`, rounded once, for the greatest whole number `n` that is no greater than `exponent`, which may be any
+    /// number, or infinite; NaN where `exponent` is.
+    #[inline(always)]
+    fn scale_by(self, exponent: Self) -> Self {
+        // What `ldexp` takes, which is enough for every number to vanish or overflow.
+        let most = Self::from_f64(if Self::Scalar::MANTISSA == 23 { 252.0 } else { 2044.0 });
+        let whole = most.raw_min((-most).raw_max(exponent.floor()));
+        Self::select(exponent.is_nan(), exponent, self.ldexp(whole))
+    }
+
+    /// `self`, or `most` with the sign of `self` where that is less in size, or `self` is NaN.
+    #[inline(always)]
+    fn limit(self, most: Self) -> Self {
+        Self::select(self.abs().lt(most), self, most.copysign(self))
+    }
+
+    /// The entries of a table at the places that the last five bits of each lane number.
+    #[inline(always)]
+    fn look_up(table: &'static [Self::Scalar; 32], at: Self::Int) -> Self {
+        let (mut places, mut found) = ([0u64; MAX_LANES], [0u64; MAX_LANES]);
+        let places = places.as_mut_ptr().cast::<<Self::Int as IntVector>::Scalar>();
+        let found = found.as_mut_ptr().cast::<Self::Scalar>();
+        // SAFETY: no vector is larger than the buffers.
+        unsafe {
+            at.store(places);
+            for lane in 0..Self::LANES {
+                let place: i64 = (*places.add(lane)).into();
+                *found.add(lane) = table[place as usize % 32];
+            }
+            Self::load(found)
+        }
+    }
 
     /// `(k, m)` with `self = 2^k m` and `1 <= m < 2`, where that is fast: `k` is infinite, and `m` 1, for infinities and
     /// zeros; `m` is NaN for numbers below zero.

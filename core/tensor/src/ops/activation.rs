@@ -4,7 +4,7 @@ use super::access::over;
 use super::rules::{SELU_ALPHA, SELU_SCALE};
 use crate::dense::Dense;
 use rushlight_base::{Result, Scalar};
-use rushlight_cpu::{activation, arithmetic};
+use rushlight_cpu::{activation, arithmetic, elementary};
 
 /// `kernels! { elu[self_](alpha, scale) }`: a kernel of the loop of the same name, from these tensors, with these numbers.
 macro_rules! kernels {
@@ -17,22 +17,26 @@ macro_rules! kernels {
 }
 
 kernels! {
-silu[self_]();
-silu_backward[grad_output, self_]();
-mish[self_]();
-mish_backward[grad_output, self_]();
-elu[self_](alpha, scale, input_scale);
-leaky_relu[self_](negative_slope);
-hardsigmoid[self_]();
-hardsigmoid_backward[grad_output, self_]();
-hardswish[self_]();
-hardswish_backward[grad_output, self_]();
-hardtanh_backward[grad_output, self_](min_val, max_val);
-softplus[self_](beta, threshold);
-softplus_backward[grad_output, self_](beta, threshold);
-log_sigmoid[self_]();
-softshrink[self_](lambd);
-hardshrink[self_](lambd);
+    silu_backward[grad_output, self_]();
+    mish[self_]();
+    mish_backward[grad_output, self_]();
+    elu[self_](alpha, scale, input_scale);
+    leaky_relu[self_](negative_slope);
+    hardsigmoid[self_]();
+    hardsigmoid_backward[grad_output, self_]();
+    hardswish[self_]();
+    hardswish_backward[grad_output, self_]();
+    hardtanh_backward[grad_output, self_](min_val, max_val);
+    softplus[self_](beta, threshold);
+    softplus_backward[grad_output, self_](beta, threshold);
+    log_sigmoid[self_]();
+    softshrink[self_](lambd);
+    hardshrink[self_](lambd);
+}
+
+/// out = self sigmoid self
+pub fn silu(out: &Dense, self_: &Dense) -> Result<()> {
+    over(out.dtype, [out, self_], elementary::silu)
 }
 
 /// out = self where self > 0, else weight self
