@@ -29,6 +29,12 @@ impl<'a> Array<'a> {
         self.dtype
     }
 
+    /// The same memory, read as elements of another dtype of the same size. They may be less aligned than theirs are.
+    pub(crate) fn seen_as(&self, dtype: DType) -> Array<'a> {
+        assert_eq!(dtype.size(), self.dtype.size(), "a dtype of another size");
+        Array { dtype, ..*self }
+    }
+
     /// Extent of each dimension.
     pub fn sizes(&self) -> &'a [i64] {
         self.sizes

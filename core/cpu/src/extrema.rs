@@ -4,9 +4,9 @@
 
 use crate::array::Array;
 use crate::number::{Number, Ordered, Wide};
-use crate::reduce::driver::{self, Reducer, Steps, WIDTH};
 use crate::reduce::fold::{FloatFolding, Fold, Folding, Largest, Smallest};
-use crate::reduce::{fold_into, plan, reduce_into};
+use crate::reduce::reducer::{self, Reducer, Steps, WIDTH};
+use crate::reduce::{driver, fold_into, plan, reduce_into};
 use crate::shared::Shared;
 use rushlight_base::reduction::Order;
 use rushlight_base::{Result, ensure};
@@ -50,18 +50,8 @@ bounded! {
 }
 
 /// The largest (`MAX`) or smallest element, in the wide type.
+#[derive(Clone, Copy)]
 pub(crate) struct Extreme<T, const MAX: bool>(PhantomData<T>);
-
-impl<T, const MAX: bool> Clone for Extreme<T, MAX> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, const MAX: bool> Copy for Extreme<T, MAX> {}
-// SAFETY: there is nothing in it.
-unsafe impl<T, const MAX: bool> Send for Extreme<T, MAX> {}
-// SAFETY: as above.
-unsafe impl<T, const MAX: bool> Sync for Extreme<T, MAX> {}
 
 impl<T: Number<Wide: Bounded>, const MAX: bool> Fold for Extreme<T, MAX> {
     type In = T;
@@ -89,11 +79,11 @@ pub(crate) trait Comparable: Number<Wide: Bounded> {
     /// The extreme value of each group.
     fn values<const MAX: bool>(out: &Array, a: &Array) -> Result<()>;
 
-    /// The extreme value of `len` elements, `step` apart.
+    /// The extreme values of lines: see [`Reducer::lines`]; of any steps.
     ///
     /// # Safety
-    /// They must be readable.
-    unsafe fn value<const MAX: bool>(at: *const Self, len: usize, step: isize) -> Self::Wide;
+    /// As there.
+    unsafe fn values_of_lines<const MAX: bool>(at: *const Self, len: usize, steps: Steps, values: &mut [Self::Wide]);
 }
 
 macro_rules! comparable {
@@ -103,9 +93,14 @@ macro_rules! comparable {
                 fold_into(out, a, Extreme::<$type, MAX>(PhantomData), <$type>::narrow)
             }
 
-            unsafe fn value<const MAX: bool>(at: *const $type, len: usize, step: isize) -> <$type as Number>::Wide {
+            unsafe fn values_of_lines<const MAX: bool>(
+                at: *const $type,
+                len: usize,
+                steps: Steps,
+                values: &mut [<$type as Number>::Wide],
+            ) {
                 // SAFETY: the caller's promise.
-                unsafe { Folding(Extreme::<$type, MAX>(PhantomData)).line(at, len, step, 0) }
+                unsafe { reducer::lines(Folding(Extreme::<$type, MAX>(PhantomData)), at, len, steps, 0, values) }
             }
         })*
         $(impl Comparable for $float {
@@ -117,13 +112,18 @@ macro_rules! comparable {
                 }
             }
 
-            unsafe fn value<const MAX: bool>(at: *const $float, len: usize, step: isize) -> <$float as Number>::Wide {
+            unsafe fn values_of_lines<const MAX: bool>(
+                at: *const $float,
+                len: usize,
+                steps: Steps,
+                values: &mut [<$float as Number>::Wide],
+            ) {
                 // SAFETY: the caller's promise.
                 unsafe {
                     if MAX {
-                        FloatFolding::<_, $float>::new(Largest).line(at, len, step, 0)
+                        reducer::lines(FloatFolding::<_, $float>::new(Largest), at, len, steps, 0, values)
                     } else {
-                        FloatFolding::<_, $float>::new(Smallest).line(at, len, step, 0)
+                        reducer::lines(FloatFolding::<_, $float>::new(Smallest), at, len, steps, 0, values)
                     }
                 }
             }
@@ -142,19 +142,14 @@ struct Place<T: Number> {
     at: Shared<T>,
 }
 
-/// The extreme value and its first place. A line is searched for the place only after it has won.
-struct ArgExtreme<T, const MAX: bool>(PhantomData<T>);
+/// Columns that are searched together.
+const LANES: usize = 16;
+/// Lines whose values are found together.
+const SOME: usize = 16;
 
-impl<T, const MAX: bool> Clone for ArgExtreme<T, MAX> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, const MAX: bool> Copy for ArgExtreme<T, MAX> {}
-// SAFETY: there is nothing in it.
-unsafe impl<T, const MAX: bool> Send for ArgExtreme<T, MAX> {}
-// SAFETY: as above.
-unsafe impl<T, const MAX: bool> Sync for ArgExtreme<T, MAX> {}
+/// The extreme value and its first place. A line is searched for the place only after it has won.
+#[derive(Clone, Copy)]
+struct ArgExtreme<T, const MAX: bool>(PhantomData<T>);
 
 /// Does `b`, which comes later, take the place of `a`?
 #[inline(always)]
@@ -167,6 +162,7 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
     type In = T;
     type Acc = Place<T>;
     const COMMUTES: bool = false;
+    const KEEPS_PLACES: bool = true;
 
     #[inline(always)]
     fn empty(self) -> Place<T> {
@@ -179,53 +175,60 @@ impl<T: Comparable, const MAX: bool> Reducer for ArgExtreme<T, MAX> {
         if a.len == 0 || (b.len > 0 && beats::<T::Wide, MAX>(b.value, a.value)) { b } else { a }
     }
 
-    #[inline(always)]
-    unsafe fn line(self, at: *const T, len: usize, step: isize, index: usize) -> Place<T> {
-        // SAFETY: the caller's promise.
-        let value = unsafe { T::value::<MAX>(at, len, step) };
-        Place { value, len: len as u32, index: index as i64, at: Shared::new(at.cast_mut()) }
+    unsafe fn lines(self, at: *const T, len: usize, steps: Steps, index: usize, acc: &mut [Place<T>]) {
+        let mut values = [T::Wide::LEAST; SOME];
+        for (nth, acc) in acc.chunks_mut(SOME).enumerate() {
+            let values = &mut values[..acc.len()];
+            let at = at.wrapping_offset((nth * SOME) as isize * steps.column);
+            // SAFETY: the caller's promise.
+            unsafe { T::values_of_lines::<MAX>(at, len, steps, values) };
+            for (line, (acc, &value)) in acc.iter_mut().zip(&*values).enumerate() {
+                let at = at.wrapping_offset(line as isize * steps.column);
+                let index = (index + (nth * SOME + line) * steps.number) as i64;
+                *acc = Place { value, len: len as u32, index, at: Shared::new(at.cast_mut()) };
+            }
+        }
     }
 
-    unsafe fn tile(self, at: *const T, rows: usize, steps: Steps, index: usize, acc: &mut [Place<T>]) {
-        let width = acc.len();
-        acc.fill(self.empty());
+    unsafe fn tile(self, at: *const T, rows: usize, row_step: isize, index: usize, acc: &mut [Place<T>]) {
         if rows == 0 {
             return;
         }
-        let element = |row: usize, column: usize| {
-            // SAFETY: the caller vouches for `rows` rows of `width` columns.
-            unsafe { at.offset(row as isize * steps.row + column as isize * steps.column).read() }.widen()
-        };
         let (mut best, mut place) = ([T::Wide::LEAST; WIDTH], [0u32; WIDTH]);
-        for (column, best) in best[..width].iter_mut().enumerate() {
-            *best = element(0, column);
-        }
-        for row in 1..rows {
-            let mut column = 0;
-            while steps.column == 1 && column + 16 <= width {
-                let (mut values, mut places) = ([T::Wide::LEAST; 16], [0u32; 16]);
-                for lane in 0..16 {
-                    // SAFETY: as for `element`; a constant step makes vectors.
-                    let x = unsafe { at.offset(row as isize * steps.row).add(column + lane).read().widen() };
-                    let wins = beats::<T::Wide, MAX>(x, best[column + lane]);
-                    values[lane] = if wins { x } else { best[column + lane] };
-                    places[lane] = if wins { row as u32 } else { place[column + lane] };
-                }
-                best[column..column + 16].copy_from_slice(&values);
-                place[column..column + 16].copy_from_slice(&places);
-                column += 16;
+        for (nth, acc) in acc.chunks_mut(WIDTH).enumerate() {
+            let (width, at) = (acc.len(), at.wrapping_add(nth * WIDTH));
+            let element = |row: usize, column: usize| {
+                // SAFETY: the caller vouches for `rows` rows of as many columns as there are results.
+                unsafe { at.offset(row as isize * row_step).add(column).read() }.widen()
+            };
+            for (column, (best, place)) in best.iter_mut().zip(&mut place).enumerate().take(width) {
+                (*best, *place) = (element(0, column), 0);
             }
-            while column < width {
-                let x = element(row, column);
-                if beats::<T::Wide, MAX>(x, best[column]) {
-                    (best[column], place[column]) = (x, row as u32);
+            for row in 1..rows {
+                let whole = width / LANES * LANES;
+                let lanes = best[..whole].as_chunks_mut().0.iter_mut().zip(place[..whole].as_chunks_mut().0);
+                for (block, (best, place)) in lanes.enumerate() {
+                    // Through local blocks: the row might alias them, for all the compiler knows.
+                    let (mut values, mut places): ([T::Wide; LANES], [u32; LANES]) = (*best, *place);
+                    for lane in 0..LANES {
+                        let x = element(row, block * LANES + lane);
+                        let wins = beats::<T::Wide, MAX>(x, values[lane]);
+                        values[lane] = if wins { x } else { values[lane] };
+                        places[lane] = if wins { row as u32 } else { places[lane] };
+                    }
+                    (*best, *place) = (values, places);
                 }
-                column += 1;
+                for column in whole..width {
+                    let x = element(row, column);
+                    if beats::<T::Wide, MAX>(x, best[column]) {
+                        (best[column], place[column]) = (x, row as u32);
+                    }
+                }
             }
-        }
-        for (column, acc) in acc.iter_mut().enumerate() {
-            let index = index as i64 + i64::from(place[column]);
-            *acc = Place { value: best[column], len: 1, index, at: Shared::new(std::ptr::null_mut()) };
+            for (column, acc) in acc.iter_mut().enumerate() {
+                let index = index as i64 + i64::from(place[column]);
+                *acc = Place { value: best[column], len: 1, index, at: Shared::new(std::ptr::null_mut()) };
+            }
         }
     }
 }
@@ -305,7 +308,7 @@ fn places<T: Comparable, const MAX: bool>(values: Option<&Array>, indices: &Arra
         }
         let plan = plan(indices, a, Order::RowMajor)?;
         let (_, [step]) = plan.reduced.inner();
-        driver::reduce(reducer, &plan, from, &|at, out_step, found: &[Place<T>]| {
+        driver::reduce(reducer, &plan, from, |at, out_step, found: &[Place<T>]| {
             for (nth, &place) in found.iter().enumerate() {
                 write(at + nth as isize * out_step, place, step);
             }

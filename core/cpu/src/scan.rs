@@ -5,13 +5,15 @@
 //! memory, whole rows are added to the row before.
 
 use crate::array::Array;
-use crate::number::{Number, Wide};
+use crate::number::Number;
+use crate::reduce::fold::{Fold, Product, Sum};
 use crate::rows::each_run;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, run};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, ensure};
+use std::marker::PhantomData;
 
 /// Elements worth another thread.
 const GRAIN: usize = 16384;
@@ -20,53 +22,33 @@ const LEAF: usize = 256;
 /// Neighbouring rows that are scanned together.
 const ACROSS: usize = 256;
 
-/// How elements are joined.
-trait Join<W>: Copy + Send + Sync {
-    const NONE: W;
-    fn join(self, a: W, b: W) -> W;
-}
-
-#[derive(Clone, Copy)]
-struct Sum;
-impl<W: Wide> Join<W> for Sum {
-    const NONE: W = W::ZERO;
-    #[inline(always)]
-    fn join(self, a: W, b: W) -> W {
-        a.add(b)
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Product;
-impl<W: Wide> Join<W> for Product {
-    const NONE: W = W::ONE;
-    #[inline(always)]
-    fn join(self, a: W, b: W) -> W {
-        a.mul(b)
-    }
-}
-
 /// A scan of its second argument into its first, along a dimension.
 pub type Scan = fn(&Array, &Array, usize) -> Result<()>;
 
 /// out[i] = a[0] + ... + a[i] along `dim`
 pub fn cumsum(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan::<T, _>(out, a, dim, false, Sum))
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, false, Sum::<T>(PhantomData)))
 }
 
 /// out[i] = a[i] + ... + a[n - 1] along `dim`
 pub fn cumsum_from_end(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan::<T, _>(out, a, dim, true, Sum))
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, true, Sum::<T>(PhantomData)))
 }
 
 /// out[i] = a[0] * ... * a[i] along `dim`
 pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
     dispatch!(a.dtype(), "cumprod_out_cpu", integer half float complex chalf, T => {
-        scan::<T, _>(out, a, dim, false, Product)
+        scan(out, a, dim, false, Product::<T>(PhantomData))
     })
 }
 
-fn scan<T: Number, J: Join<T::Wide>>(out: &Array, a: &Array, dim: usize, backwards: bool, join: J) -> Result<()> {
+fn scan<T: Number, F: Fold<In = T, Acc = T::Wide>>(
+    out: &Array,
+    a: &Array,
+    dim: usize,
+    backwards: bool,
+    fold: F,
+) -> Result<()> {
     ensure!(out.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
     let len = a.size(dim);
     let parts = [out, a].map(|array| array.without(dim));
@@ -94,7 +76,7 @@ fn scan<T: Number, J: Join<T::Wide>>(out: &Array, a: &Array, dim: usize, backwar
                     // SAFETY: the walk and the loops stay within the arrays, which `Array::new` vouches for.
                     unsafe {
                         let (to, from) = (to.get().offset(o), from.get().offset(x));
-                        run(Across { join, to, from, steps, len, width });
+                        run(Across { fold, to, from, steps, len, width });
                     }
                 }
             });
@@ -105,15 +87,15 @@ fn scan<T: Number, J: Join<T::Wide>>(out: &Array, a: &Array, dim: usize, backwar
             for row in rows.map(|row| row as isize) {
                 let (o, x) = (o + row * row_steps[0], x + row * row_steps[1]);
                 // SAFETY: as above.
-                unsafe { run(Along { join, to: to.get().offset(o), from: from.get().offset(x), steps, len }) };
+                unsafe { run(Along { fold, to: to.get().offset(o), from: from.get().offset(x), steps, len }) };
             }
         });
     })
 }
 
 /// `width` neighbouring rows of `len` elements, `steps` apart.
-struct Across<T, J> {
-    join: J,
+struct Across<T, F> {
+    fold: F,
     to: *mut T,
     from: *const T,
     steps: [isize; 2],
@@ -124,23 +106,24 @@ struct Across<T, J> {
 /// Elements that are computed together, so that they become vectors.
 const BLOCK: usize = 16;
 
-impl<T: Number, J: Join<T::Wide>> Kernel for Across<T, J> {
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Across<T, F> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Across { join, to, from, steps, len, width } = self;
-        let mut sums = [J::NONE; ACROSS];
+        let Across { fold, to, from, steps, len, width } = self;
+        let none = fold.empty();
+        let mut sums = [none; ACROSS];
         for row in 0..len as isize {
             let (to, from) = (to.wrapping_offset(row * steps[0]), from.wrapping_offset(row * steps[1]));
             let mut column = 0;
             while column + BLOCK <= width {
                 // Through a local block: output and input may be the same.
-                let mut block = [J::NONE; BLOCK];
+                let mut block = [none; BLOCK];
                 for lane in 0..BLOCK {
                     // SAFETY: the maker of the kernel vouches for the elements.
                     let x = unsafe { from.add(column + lane).read() };
-                    block[lane] = join.join(sums[column + lane], x.widen());
+                    block[lane] = fold.merge(sums[column + lane], fold.lift(x));
                 }
                 for (lane, &sum) in block.iter().enumerate() {
                     // SAFETY: as above.
@@ -152,7 +135,7 @@ impl<T: Number, J: Join<T::Wide>> Kernel for Across<T, J> {
             for (column, sum) in sums[..width].iter_mut().enumerate().skip(column) {
                 // SAFETY: as above.
                 unsafe {
-                    *sum = join.join(*sum, from.add(column).read().widen());
+                    *sum = fold.merge(*sum, fold.lift(from.add(column).read()));
                     to.add(column).write(T::narrow(*sum));
                 }
             }
@@ -161,20 +144,20 @@ impl<T: Number, J: Join<T::Wide>> Kernel for Across<T, J> {
 }
 
 /// One row of `len` elements, `steps` apart.
-struct Along<T, J> {
-    join: J,
+struct Along<T, F> {
+    fold: F,
     to: *mut T,
     from: *const T,
     steps: [isize; 2],
     len: usize,
 }
 
-impl<T: Number, J: Join<T::Wide>> Along<T, J> {
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Along<T, F> {
     #[inline(always)]
     fn read(&self, i: usize) -> T::Wide {
         debug_assert!(i < self.len);
         // SAFETY: the maker of the kernel vouches for `len` elements; the loops stay below.
-        unsafe { self.from.offset(i as isize * self.steps[1]).read() }.widen()
+        self.fold.lift(unsafe { self.from.offset(i as isize * self.steps[1]).read() })
     }
 
     #[inline(always)]
@@ -185,45 +168,45 @@ impl<T: Number, J: Join<T::Wide>> Along<T, J> {
     }
 }
 
-impl<T: Number, J: Join<T::Wide>> Kernel for Along<T, J> {
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let join = self.join;
+        let (fold, none) = (self.fold, self.fold.empty());
         // Of all leaves of leaves that are complete, and of the leaves since.
-        let (mut before, mut leaves) = (J::NONE, J::NONE);
+        let (mut before, mut leaves) = (none, none);
         let (mut start, mut nth) = (0, 0);
         while start < self.len {
             let end = self.len.min(start + LEAF);
-            let base = join.join(before, leaves);
-            let (mut sum, mut i) = (J::NONE, start);
+            let base = fold.merge(before, leaves);
+            let (mut sum, mut i) = (none, start);
             while i + 8 <= end {
-                let mut x = [J::NONE; 8];
+                let mut x = [none; 8];
                 for (lane, x) in x.iter_mut().enumerate() {
                     *x = self.read(i + lane);
                 }
                 for distance in [1, 2, 4] {
                     for lane in (distance..8).rev() {
-                        x[lane] = join.join(x[lane - distance], x[lane]);
+                        x[lane] = fold.merge(x[lane - distance], x[lane]);
                     }
                 }
-                let offset = join.join(base, sum);
+                let offset = fold.merge(base, sum);
                 for (lane, &x) in x.iter().enumerate() {
-                    self.write(i + lane, join.join(offset, x));
+                    self.write(i + lane, fold.merge(offset, x));
                 }
-                sum = join.join(sum, x[7]);
+                sum = fold.merge(sum, x[7]);
                 i += 8;
             }
             while i < end {
-                sum = join.join(sum, self.read(i));
-                self.write(i, join.join(base, sum));
+                sum = fold.merge(sum, self.read(i));
+                self.write(i, fold.merge(base, sum));
                 i += 1;
             }
-            leaves = join.join(leaves, sum);
+            leaves = fold.merge(leaves, sum);
             (start, nth) = (end, nth + 1);
             if nth % LEAF == 0 {
-                (before, leaves) = (join.join(before, leaves), J::NONE);
+                (before, leaves) = (fold.merge(before, leaves), none);
             }
         }
     }

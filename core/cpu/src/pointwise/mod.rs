@@ -10,7 +10,7 @@
 mod drive;
 mod flat;
 mod function;
-mod stage;
+pub(crate) mod stage;
 #[cfg(test)]
 mod tests;
 

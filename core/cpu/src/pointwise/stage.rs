@@ -5,15 +5,15 @@ use std::marker::PhantomData;
 
 /// One side of a move: the first element, and the steps, in elements, along a row and from row to row.
 #[derive(Clone, Copy)]
-pub(super) struct Side {
-    pub(super) at: *mut u8,
-    pub(super) step: isize,
-    pub(super) across: isize,
+pub(crate) struct Side {
+    pub(crate) at: *mut u8,
+    pub(crate) step: isize,
+    pub(crate) across: isize,
 }
 
 impl Side {
     /// Rows of `len` elements, one after the other.
-    pub(super) fn block(at: *mut u8, len: usize) -> Side {
+    pub(crate) fn block(at: *mut u8, len: usize) -> Side {
         Side { at, step: 1, across: len as isize }
     }
 }
@@ -22,7 +22,7 @@ impl Side {
 ///
 /// # Safety
 /// Both sides have that many elements in live memory, and no element written is one that is read.
-pub(super) unsafe fn move_tile(size: usize, to: Side, from: Side, len: usize, rows: usize) {
+pub(crate) unsafe fn move_tile(size: usize, to: Side, from: Side, len: usize, rows: usize) {
     match size {
         1 => simd::run(Move::<u8> { to, from, len, rows, element: PhantomData }),
         2 => simd::run(Move::<u16> { to, from, len, rows, element: PhantomData }),
@@ -152,7 +152,7 @@ mod x86 {
     /// Eight lines of eight elements, `across` and `step` bytes apart, are in live memory.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn square_of_4_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
+    pub(crate) unsafe fn square_of_4_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
         // SAFETY: the caller's promise.
         let line = |i: isize| unsafe { _mm256_loadu_ps(from.offset(i * step).cast()) };
         let pairs = |i: isize| {
@@ -184,7 +184,7 @@ mod x86 {
     /// As above.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn square_of_8_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
+    pub(crate) unsafe fn square_of_8_bytes(to: *mut u8, across: isize, from: *const u8, step: isize) {
         for (top, left) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
             let from = from.wrapping_offset(left * step + top * 8);
             let to = to.wrapping_offset(top * across + left * 8);
@@ -208,7 +208,7 @@ mod x86 {
 ///
 /// # Safety
 /// `to` has that many elements in live memory.
-pub(super) unsafe fn fill(size: usize, to: *mut u8, value: [u64; 2], len: usize) {
+pub(crate) unsafe fn fill(size: usize, to: *mut u8, value: [u64; 2], len: usize) {
     let from = Side { at: (&raw const value).cast_mut().cast(), step: 0, across: 0 };
     // SAFETY: the caller's promise; the value lives here.
     unsafe { move_tile(size, Side::block(to, len), from, len, 1) }

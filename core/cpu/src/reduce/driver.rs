@@ -1,122 +1,67 @@
 //! The roads of a reduction: which elements meet, in which order, on which thread.
 //!
-//! A [`Reducer`] folds a *line* (one output's elements along a row of memory) or a *tile* (rows side by side, one output
-//! per column). The line is taken where the reduced dimension is the inner one, the tile where a kept dimension is: then
+//! A [`Reducer`] folds *lines* (each one output's elements along a row of memory) or a *tile* (rows side by side, one output
+//! per column). Lines are taken where the reduced dimension is the inner one, tiles where a kept dimension is: then
 //! a row's elements belong to neighbouring outputs, and vectors hold outputs. Leaves of bounded length are merged as a
 //! tree, so that the error of a floating sum grows with the logarithm of its length.
 //!
 //! What is computed together depends on the shape alone: outputs that are few and long are cut into pieces of fixed
 //! length, whose results are merged in order. Threads only decide who computes a piece.
+//!
+//! All this is written over addresses and a [`Worker`], so it exists once; [`reduce`] and [`flat`] are its typed doors.
 
-use crate::room::filled;
+use super::reducer::{LEAF, LEAF_ROWS, Reducer, Rows, Slot, Slots, Steps, Typed, WIDTH, Worker, slots};
+use super::tree::{DEEP, FLAT, Tree};
+use crate::room::room;
 use crate::shared::Shared;
+use rushlight_base::Result;
 use rushlight_base::plan::Plan;
 use rushlight_base::reduction::{Order, Reduction};
 use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{Element, Result};
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Elements of a line that are folded before the tree takes over.
-pub(crate) const LEAF: usize = 2048;
-/// Rows of a tile, and short lines, that are folded before the tree takes over.
-const LEAF_ROWS: usize = 64;
-/// Columns of a tile.
-pub(crate) const WIDTH: usize = 256;
-/// Elements worth another thread.
-const GRAIN: usize = 32768;
 /// A line this short is left to tiles that read across, where there are enough outputs for them.
 const SHORT_LINE: usize = 16;
 
-/// How elements become one result.
-pub(crate) trait Reducer: Copy + Send + Sync {
-    /// What lies in memory.
-    type In: Element;
-    /// What is carried.
-    type Acc: Copy + Send + Sync;
-    /// May elements be folded in any order? Then narrow columns are folded several rows at a time.
-    const COMMUTES: bool = true;
-    /// How many elements of this fold cost as much as one addition.
-    const COST: usize = 1;
-
-    /// The result of nothing.
-    fn empty(self) -> Self::Acc;
-
-    /// The result of `a`'s elements and then `b`'s.
-    fn merge(self, a: Self::Acc, b: Self::Acc) -> Self::Acc;
-
-    /// The result of `len` elements (up to [`LEAF`]), `step` apart; the first is number `index` of its group.
-    ///
-    /// # Safety
-    /// The elements must be readable.
-    unsafe fn line(self, at: *const Self::In, len: usize, step: isize, index: usize) -> Self::Acc;
-
-    /// The results of columns: `acc[w]` becomes that of `rows` elements, `row_step` apart, from `at + w * step`; the
-    /// first ones are number `index` of their groups.
-    ///
-    /// # Safety
-    /// The elements must be readable.
-    unsafe fn tile(self, at: *const Self::In, rows: usize, steps: Steps, index: usize, acc: &mut [Self::Acc]);
+/// Reduces as `plan` says, from `from`. Results go to `sink`: called with the offset of an output, the step to the next and
+/// the results of neighbours, from any thread, once for each.
+///
+/// # Safety
+/// The elements that the plan visits from `from` must be readable.
+pub(crate) unsafe fn reduce<R: Reducer>(
+    reducer: R,
+    plan: &Reduction,
+    from: *const R::In,
+    sink: impl Fn(isize, isize, &[R::Acc]) + Sync,
+) -> Result<()> {
+    let sink = |at: isize, step: isize, results: *const u8, count: usize| {
+        // SAFETY: results of this reducer, as the roads promise.
+        sink(at, step, unsafe { std::slice::from_raw_parts(results.cast(), count) });
+    };
+    // SAFETY: the caller's promise.
+    unsafe { reduce_any(Worker::new(&Typed(reducer)), plan, from.cast(), &sink) }
 }
 
-/// Steps of a tile, in elements.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Steps {
-    /// From a row to the next.
-    pub(crate) row: isize,
-    /// From a column to the next.
-    pub(crate) column: isize,
-}
-
-/// Partial results by size: a level holds up to `fanout` of those below. The last level holds any number.
-struct Tree<A, const LEVELS: usize> {
-    levels: [MaybeUninit<A>; LEVELS],
-    counts: [u32; LEVELS],
-    fanout: u32,
-}
-
-impl<A: Copy, const LEVELS: usize> Tree<A, LEVELS> {
-    #[inline(always)]
-    fn new(fanout: u32) -> Tree<A, LEVELS> {
-        Tree { levels: [const { MaybeUninit::uninit() }; LEVELS], counts: [0; LEVELS], fanout }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, mut leaf: A, merge: impl Fn(&mut A, &A)) {
-        for level in 0..LEVELS {
-            if self.counts[level] == 0 {
-                self.levels[level] = MaybeUninit::new(leaf);
-                self.counts[level] = 1;
-                return;
-            }
-            // SAFETY: a level that counts something has been written.
-            let held = unsafe { self.levels[level].assume_init_mut() };
-            merge(held, &leaf);
-            self.counts[level] += 1;
-            if self.counts[level] < self.fanout || level + 1 == LEVELS {
-                return;
-            }
-            self.counts[level] = 0;
-            leaf = *held;
+/// The result of `len` elements from `from`.
+///
+/// # Safety
+/// They must be readable.
+pub(crate) unsafe fn flat<R: Reducer>(reducer: R, from: *const R::In, len: usize) -> Result<R::Acc> {
+    let (reducer, mut acc) = (Typed(reducer), reducer.empty());
+    let to = (&raw mut acc).cast::<u8>();
+    // SAFETY: the caller's promise; `acc` is room for one result.
+    unsafe {
+        if len <= LEAF {
+            reducer.lines(from.cast(), len, Steps { row: 1, column: 0, number: 0 }, 0, to, 1);
+        } else {
+            flat_any(Worker::new(&reducer), from.cast(), len, to)?;
         }
     }
-
-    #[inline(always)]
-    fn total(&self, empty: A, merge: impl Fn(&mut A, &A)) -> A {
-        let mut total: Option<A> = None;
-        for level in 0..LEVELS {
-            if self.counts[level] > 0 {
-                // SAFETY: a level that counts something has been written.
-                let mut held = unsafe { self.levels[level].assume_init() };
-                if let Some(total) = &total {
-                    merge(&mut held, total);
-                }
-                total = Some(held);
-            }
-        }
-        total.unwrap_or(empty)
-    }
+    Ok(acc)
 }
+
+/// Where results go, by address: an output's offset, the step to the next, `usize` results of neighbours.
+type Sink<'a> = &'a (dyn Fn(isize, isize, *const u8, usize) + Sync);
 
 /// A part of the reduced elements: rows of the walk, and of each row a range.
 #[derive(Clone, Debug)]
@@ -163,67 +108,140 @@ impl Parts {
     }
 }
 
-/// The result of a part of one group, line by line.
+/// The results of a part of `count` groups, `step` apart, line by line.
 ///
 /// # Safety
-/// The elements that `reduced` visits from `at` in `part` must be readable.
-unsafe fn fold_lines<R: Reducer>(reducer: R, at: *const R::In, reduced: &Plan<1>, part: &Part) -> R::Acc {
-    let (len, [step]) = reduced.inner();
-    let merge = |a: &mut R::Acc, b: &R::Acc| *a = reducer.merge(*a, *b);
+/// The elements that `reduced` visits in `part` from the starts of the groups must be readable, and `acc` has room for
+/// the results.
+unsafe fn fold_lines(
+    worker: Worker,
+    at: *const u8,
+    step: isize,
+    reduced: &Plan<1>,
+    part: &Part,
+    acc: *mut u8,
+    count: usize,
+) {
+    let (_, [row_step]) = reduced.inner();
     if part.rows.len() == 1 && part.cut.len() <= LEAF && part.rows.start == 0 {
         let start = part.cut.start;
+        let (at, steps) =
+            (worker.element(at, start as isize * row_step), Steps { row: row_step, column: step, number: 0 });
         // SAFETY: the caller's promise.
-        return unsafe { reducer.line(at.offset(start as isize * step), part.cut.len(), step, start) };
+        unsafe { worker.lines(at, part.cut.len(), steps, start, acc, count) };
+        return;
     }
-    let mut tree = Tree::<R::Acc, 40>::new(2);
-    let (mut carry, mut places, mut lines) = (reducer.empty(), 0, 0);
+    for nth in 0..count {
+        let at = worker.element(at, nth as isize * step);
+        // SAFETY: as above.
+        unsafe { fold_long_line(worker, at, reduced, part, acc.add(nth * worker.size())) };
+    }
+}
+
+/// [`fold_lines`] of one group of more elements than a leaf holds.
+///
+/// # Safety
+/// As there.
+unsafe fn fold_long_line(worker: Worker, at: *const u8, reduced: &Plan<1>, part: &Part, acc: *mut u8) {
+    let (len, [step]) = reduced.inner();
+    if part.rows.len() == 1 && part.rows.start == 0 {
+        // SAFETY: the caller's promise.
+        return unsafe { fold_row(worker, at, step, part.cut.clone(), acc) };
+    }
+    let (mut levels, [mut carry, mut line]) = (slots::<DEEP>(), slots());
+    let mut tree = Tree::deep(worker, &mut levels);
+    let (carry, line) = (carry.as_mut_ptr().cast::<u8>(), line.as_mut_ptr().cast::<u8>());
+    let (mut places, mut lines) = (0, 0);
     let mut row = part.rows.start;
     reduced.rows_in(part.rows.clone(), |[offset]| {
         let mut start = part.cut.start;
         while start < part.cut.end {
             let count = LEAF.min(part.cut.end - start);
-            // SAFETY: the caller's promise.
-            let line =
-                unsafe { reducer.line(at.offset(offset + start as isize * step), count, step, row * len + start) };
-            // Short lines fill a leaf together.
-            carry = if lines == 0 { line } else { reducer.merge(carry, line) };
+            let from = worker.element(at, offset + start as isize * step);
+            let steps = Steps { row: step, column: 0, number: 0 };
+            // SAFETY: the caller's promise. Short lines fill a leaf together.
+            unsafe {
+                if lines == 0 {
+                    worker.lines(from, count, steps, row * len + start, carry, 1);
+                } else {
+                    worker.lines(from, count, steps, row * len + start, line, 1);
+                    worker.merge(carry, line, 1);
+                }
+            }
             (places, lines, start) = (places + count, lines + 1, start + count);
             if places >= LEAF || lines == LEAF_ROWS {
-                tree.push(carry, merge);
+                // SAFETY: `carry` has a result.
+                unsafe { tree.push(carry) };
                 (places, lines) = (0, 0);
             }
         }
         row += 1;
     });
-    if lines > 0 {
-        tree.push(carry, merge);
+    // SAFETY: as above; the caller's promise.
+    unsafe {
+        if lines > 0 {
+            tree.push(carry);
+        }
+        tree.total(acc);
     }
-    tree.total(reducer.empty(), merge)
 }
 
-/// The results of a part of neighbouring groups: `acc[w]` becomes that of the group at `at + w * step`.
+/// Leaves that are folded together: what lies around them is then paid once.
+const LEAVES: usize = 16;
+
+/// The result of the elements of `range`, `step` apart; number 0 is at `at`.
 ///
 /// # Safety
-/// The elements that `reduced` visits from there in `part` must be readable.
-unsafe fn fold_tiles<R: Reducer>(
-    reducer: R,
-    at: *const R::In,
+/// They must be readable, and `acc` has room for one result.
+unsafe fn fold_row(worker: Worker, at: *const u8, step: isize, range: Range<usize>, acc: *mut u8) {
+    let steps = Steps { row: step, column: LEAF as isize * step, number: LEAF };
+    if range.len() <= LEAF {
+        let at = worker.element(at, range.start as isize * step);
+        // SAFETY: the caller's promise.
+        return unsafe { worker.lines(at, range.len(), steps, range.start, acc, 1) };
+    }
+    let (mut levels, mut leaves) = (slots::<DEEP>(), slots::<LEAVES>());
+    let mut tree = Tree::deep(worker, &mut levels);
+    let leaves = leaves.as_mut_ptr().cast::<u8>();
+    let mut start = range.start;
+    while start < range.end {
+        let count = ((range.end - start) / LEAF).min(LEAVES);
+        let (len, count) = if count == 0 { (range.end - start, 1) } else { (LEAF, count) };
+        // SAFETY: as above; `leaves` has room for so many results.
+        unsafe {
+            worker.lines(worker.element(at, start as isize * step), len, steps, start, leaves, count);
+            (0..count).for_each(|nth| tree.push(leaves.add(nth * worker.size())));
+        }
+        start += count * len;
+    }
+    // SAFETY: as above.
+    unsafe { tree.total(acc) };
+}
+
+/// The results of a part of `width` neighbouring groups, `step` apart, row by row.
+///
+/// # Safety
+/// As for [`fold_lines`].
+unsafe fn fold_tiles(
+    worker: Worker,
+    at: *const u8,
     step: isize,
     reduced: &Plan<1>,
     part: &Part,
-    acc: &mut [R::Acc],
+    acc: *mut u8,
+    width: usize,
 ) {
-    let width = acc.len();
-    let (len, [row_step]) = reduced.inner();
-    let steps = Steps { row: row_step, column: step };
-    if part.rows.len() == 1 && part.cut.len() <= LEAF_ROWS && part.rows.start == 0 {
-        let start = part.cut.start;
-        // SAFETY: the caller's promise.
-        unsafe { reducer.tile(at.offset(start as isize * row_step), part.cut.len(), steps, start, acc) };
-        return;
-    }
+    let (_, [row_step]) = reduced.inner();
+    let steps = Steps { row: row_step, column: step, number: 0 };
     // SAFETY: the caller's promise.
-    unsafe { fold_tall_tiles(reducer, at, reduced, part, (len, steps), &mut acc[..width]) };
+    unsafe {
+        if part.rows.len() == 1 && part.cut.len() <= LEAF_ROWS && part.rows.start == 0 {
+            let start = part.cut.start;
+            worker.tile(worker.element(at, start as isize * row_step), part.cut.len(), steps, start, acc, width);
+        } else {
+            fold_tall_tiles(worker, at, steps, reduced, part, acc, width);
+        }
+    }
 }
 
 /// [`fold_tiles`] of more rows than a leaf holds.
@@ -231,221 +249,226 @@ unsafe fn fold_tiles<R: Reducer>(
 /// # Safety
 /// As there.
 #[inline(never)] // its frame is large
-unsafe fn fold_tall_tiles<R: Reducer>(
-    reducer: R,
-    at: *const R::In,
+unsafe fn fold_tall_tiles(
+    worker: Worker,
+    at: *const u8,
+    steps: Steps,
     reduced: &Plan<1>,
     part: &Part,
-    (len, steps): (usize, Steps),
-    acc: &mut [R::Acc],
+    acc: *mut u8,
+    width: usize,
 ) {
-    let width = acc.len();
-    let merge = |a: &mut [R::Acc; WIDTH], b: &[R::Acc; WIDTH]| {
-        for (a, b) in a[..width].iter_mut().zip(b) {
-            *a = reducer.merge(*a, *b);
-        }
-    };
-    // Eight levels, wide enough for all leaves: 256 of them pairwise, 65536 by four, ...
+    let len = reduced.row_len();
     let leaves = (part.rows.len() * part.cut.len()).div_ceil(LEAF_ROWS);
-    let mut fanout = 2u32;
-    while (fanout as usize).pow(8) < leaves && fanout < 64 {
-        fanout *= 2;
-    }
-    let mut tree = Tree::<[R::Acc; WIDTH], 8>::new(fanout);
-    let (mut carry, mut leaf, mut rows) = ([reducer.empty(); WIDTH], [reducer.empty(); WIDTH], 0);
-    let mut row = part.rows.start;
+    let mut levels = [const { slots::<WIDTH>() }; FLAT];
+    let (mut carry, mut leaf): (Slots, Slots) = (slots(), slots());
+    let mut tree = Tree::flat(worker, width, leaves, &mut levels);
+    let (carry, leaf) = (carry.as_mut_ptr().cast::<u8>(), leaf.as_mut_ptr().cast::<u8>());
+    let (mut rows, mut row) = (0, part.rows.start);
     reduced.rows_in(part.rows.clone(), |[offset]| {
         let mut start = part.cut.start;
         while start < part.cut.end {
             let count = (LEAF_ROWS - rows).min(part.cut.end - start);
-            let into = if rows == 0 { &mut carry } else { &mut leaf };
+            let from = worker.element(at, offset + start as isize * steps.row);
             // SAFETY: the caller's promise.
             unsafe {
-                let from = at.offset(offset + start as isize * steps.row);
-                reducer.tile(from, count, steps, row * len + start, &mut into[..width]);
-            }
-            if rows > 0 {
-                merge(&mut carry, &leaf);
+                if rows == 0 {
+                    worker.tile(from, count, steps, row * len + start, carry, width);
+                } else {
+                    worker.tile(from, count, steps, row * len + start, leaf, width);
+                    worker.merge(carry, leaf, width);
+                }
             }
             (rows, start) = (rows + count, start + count);
             if rows == LEAF_ROWS {
-                tree.push(carry, merge);
+                // SAFETY: `carry` has results.
+                unsafe { tree.push(carry) };
                 rows = 0;
             }
         }
         row += 1;
     });
-    if rows > 0 {
-        tree.push(carry, merge);
+    // SAFETY: as above; the caller's promise.
+    unsafe {
+        if rows > 0 {
+            tree.push(carry);
+        }
+        tree.total(acc);
     }
-    acc.copy_from_slice(&tree.total([reducer.empty(); WIDTH], merge)[..width]);
 }
-
-/// Where results go: called with the offset of an output, the step to the next and the results of neighbours, from any
-/// thread, once for each. Behind a pointer, so that a reducer has one set of roads whatever becomes of its results.
-pub(crate) type Sink<'a, A> = &'a (dyn Fn(isize, isize, &[A]) + Sync);
 
 /// The unit of work of a road: outputs that are folded together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Road {
     /// One output per unit.
     Lines,
-    /// Up to [`WIDTH`] neighbouring outputs per unit.
+    /// As many neighbouring outputs per unit as there is room for.
     Tiles,
 }
 
 /// A reduction with its road.
 #[derive(Clone, Copy)]
-struct Job<'a, R: Reducer> {
-    reducer: R,
+struct Job<'a> {
+    worker: Worker<'a>,
     plan: &'a Reduction,
-    from: Shared<R::In>,
+    from: Shared<u8>,
     road: Road,
 }
 
-impl<R: Reducer> Job<'_, R> {
+impl Job<'_> {
     fn units(&self) -> usize {
         let (len, _) = self.plan.kept.inner();
-        match self.road {
-            Road::Lines => len * self.plan.kept.outer(),
-            Road::Tiles => len.div_ceil(WIDTH) * self.plan.kept.outer(),
-        }
+        len.div_ceil(self.unit_width().max(1)) * self.plan.kept.outer()
     }
 
     /// Outputs of a unit, at most.
     fn unit_width(&self) -> usize {
         match self.road {
             Road::Lines => 1,
-            Road::Tiles => self.plan.kept.inner().0.min(WIDTH),
+            Road::Tiles => self.plan.kept.inner().0.min(self.worker.width()),
         }
     }
 
-    /// Calls `unit` with the offsets (output, input) and the width of each unit in `range`.
-    fn each_unit(&self, range: Range<usize>, mut unit: impl FnMut(usize, isize, isize, usize)) {
+    /// Calls `visit` with each run of up to `most` neighbouring units in `range`: the number of the first, its offsets
+    /// (output, input), and how many outputs the run has.
+    fn each_run(&self, range: Range<usize>, most: usize, mut visit: impl FnMut(usize, isize, isize, usize)) {
         let (len, [out_step, step]) = self.plan.kept.inner();
         let width = self.unit_width().max(1);
-        let blocks = len.div_ceil(width).max(1);
+        let units = len.div_ceil(width).max(1);
         let mut nth = range.start;
-        self.plan.kept.rows_in(range.start / blocks..range.end.div_ceil(blocks), |[out, from]| {
-            let row_end = (nth / blocks + 1) * blocks;
-            while nth < row_end.min(range.end) {
-                let first = nth % blocks * width;
-                let at = first as isize;
-                unit(nth, out + at * out_step, from + at * step, width.min(len - first));
-                nth += 1;
+        self.plan.kept.rows_in(range.start / units..range.end.div_ceil(units), |[out, from]| {
+            let row_end = ((nth / units + 1) * units).min(range.end);
+            while nth < row_end {
+                let first = nth % units * width;
+                let run = most.min(row_end - nth);
+                visit(
+                    nth,
+                    out + first as isize * out_step,
+                    from + first as isize * step,
+                    (run * width).min(len - first),
+                );
+                nth += run;
             }
         });
+    }
+
+    /// The results of a part of the groups of a run of units.
+    ///
+    /// # Safety
+    /// `from` and `count` are of such a run, and `acc` has room for the results.
+    unsafe fn fold(&self, from: isize, part: &Part, acc: *mut u8, count: usize) {
+        let (_, [_, step]) = self.plan.kept.inner();
+        let from = self.worker.element(self.from.get(), from);
+        // SAFETY: the plan's offsets stay within the input, which `Array::new` vouches for.
+        unsafe {
+            match self.road {
+                Road::Lines => fold_lines(self.worker, from, step, &self.plan.reduced, part, acc, count),
+                Road::Tiles => fold_tiles(self.worker, from, step, &self.plan.reduced, part, acc, count),
+            }
+        }
     }
 }
 
 /// Reduces whole groups of the units in `range`.
-fn run_whole<R: Reducer>(job: Job<'_, R>, range: Range<usize>, sink: Sink<'_, R::Acc>) {
-    let (reducer, reduced) = (job.reducer, &job.plan.reduced);
-    let part = Parts::whole(reduced);
-    let (_, [out_step, step]) = job.plan.kept.inner();
-    match job.road {
-        Road::Lines => job.each_unit(range, |_, out, from, _| {
-            // SAFETY: the plan's offsets stay within the input, which `Array::new` vouches for.
-            let acc = unsafe { fold_lines(reducer, job.from.get().offset(from), reduced, &part) };
-            sink(out, out_step, &[acc]);
-        }),
-        Road::Tiles => {
-            let mut acc = [reducer.empty(); WIDTH];
-            job.each_unit(range, |_, out, from, width| {
-                let acc = &mut acc[..width];
-                // SAFETY: as above.
-                unsafe { fold_tiles(reducer, job.from.get().offset(from), step, reduced, &part, acc) };
-                sink(out, out_step, acc);
-            });
-        }
-    }
+fn run_whole(job: Job, range: Range<usize>, sink: Sink) {
+    let part = Parts::whole(&job.plan.reduced);
+    let (_, [out_step, _]) = job.plan.kept.inner();
+    let mut acc: Slots = slots();
+    let acc = acc.as_mut_ptr().cast::<u8>();
+    let most = if job.road == Road::Lines { job.worker.width() } else { 1 };
+    job.each_run(range, most, |_, out, from, count| {
+        // SAFETY: there is room for the outputs of a run.
+        unsafe { job.fold(from, &part, acc, count) };
+        sink(out, out_step, acc, count);
+    });
 }
 
 /// Reduces a range of the parts of all units: part `p` of unit `u` is number `u * parts + p`, its results go to `partial`.
-fn run_pieces<R: Reducer>(job: Job<'_, R>, parts: &Parts, range: Range<usize>, partial: Shared<R::Acc>) {
-    let (reducer, reduced, count, room) = (job.reducer, &job.plan.reduced, parts.count(), job.unit_width());
-    let (_, [_, step]) = job.plan.kept.inner();
+fn run_pieces(job: Job, parts: &Parts, range: Range<usize>, partial: Shared<u8>) {
+    let (count, room) = (parts.count(), job.unit_width() * job.worker.size());
     for piece in range {
         let part = parts.part(piece % count);
-        job.each_unit(piece / count..piece / count + 1, |_, _, from, width| {
-            // SAFETY: the plan's offsets stay within the input, which `Array::new` vouches for; each piece has a
-            // place for `room` results of its own.
-            unsafe {
-                let (from, to) = (job.from.get().offset(from), partial.get().add(piece * room));
-                match job.road {
-                    Road::Lines => to.write(fold_lines(reducer, from, reduced, &part)),
-                    Road::Tiles => {
-                        let acc = std::slice::from_raw_parts_mut(to, width);
-                        fold_tiles(reducer, from, step, reduced, &part, acc);
-                    }
-                }
-            }
+        job.each_run(piece / count..piece / count + 1, 1, |_, _, from, width| {
+            // SAFETY: each piece has room for the results of a unit.
+            unsafe { job.fold(from, &part, partial.get().add(piece * room), width) };
         });
     }
 }
 
-/// The result of the elements in `range`, which lie without gaps from `from`.
+/// [`flat`], into `acc`.
 ///
 /// # Safety
-/// They must be readable.
-unsafe fn fold_flat<R: Reducer>(reducer: R, from: *const R::In, range: Range<usize>) -> R::Acc {
-    if range.len() <= LEAF {
-        // SAFETY: the caller's promise.
-        return unsafe { reducer.line(from.add(range.start), range.len(), 1, range.start) };
-    }
-    let leaf = |start: usize| {
-        // SAFETY: as above.
-        unsafe { reducer.line(from.add(start), LEAF.min(range.end - start), 1, start) }
-    };
-    merge_in_order(reducer, range.clone().step_by(LEAF).map(leaf))
-}
-
-/// The result of `len` elements from `from`.
-///
-/// # Safety
-/// They must be readable.
-pub(crate) unsafe fn flat<R: Reducer>(reducer: R, from: *const R::In, len: usize) -> Result<R::Acc> {
-    let from = Shared::new(from.cast_mut());
-    let grain = GRAIN / R::COST;
+/// As there, and `acc` has room for one result.
+unsafe fn flat_any(worker: Worker, from: *const u8, len: usize, acc: *mut u8) -> Result<()> {
+    let grain = worker.grain();
     if len <= grain {
         // SAFETY: the caller's promise.
-        return Ok(unsafe { fold_flat(reducer, from.get(), 0..len) });
+        unsafe { fold_row(worker, from, 1, 0..len, acc) };
+        return Ok(());
     }
     let pieces = len.div_ceil(grain);
-    let mut partial = filled(pieces, reducer.empty())?;
-    let to = Shared::new(partial.as_mut_ptr());
+    let mut partial = Partial::new(pieces, worker.size())?;
+    let (from, to) = (Shared::new(from.cast_mut()), partial.start());
     parallel_chunks(pieces, 1, &|range| {
         for piece in range {
             let range = piece * grain..len.min((piece + 1) * grain);
-            // SAFETY: each piece has a place of its own.
-            unsafe { to.get().add(piece).write(fold_flat(reducer, from.get(), range)) };
+            // SAFETY: each piece has room of its own.
+            unsafe { fold_row(worker, from.get(), 1, range, to.get().add(piece * worker.size())) };
         }
     })?;
-    Ok(merge_in_order(reducer, partial.iter().copied()))
+    // SAFETY: every piece has its result.
+    unsafe { merge_in_order(worker, to.get(), worker.size(), pieces, 1, acc) };
+    Ok(())
 }
 
-fn merge_in_order<R: Reducer>(reducer: R, results: impl Iterator<Item = R::Acc>) -> R::Acc {
-    let merge = |a: &mut R::Acc, b: &R::Acc| *a = reducer.merge(*a, *b);
-    let mut tree = Tree::<R::Acc, 40>::new(2);
-    results.for_each(|result| tree.push(result, merge));
-    tree.total(reducer.empty(), merge)
+/// Room for the results of pieces.
+struct Partial(Vec<Slot>);
+
+impl Partial {
+    /// Room for `count` times `bytes`.
+    fn new(count: usize, bytes: usize) -> Result<Partial> {
+        Ok(Partial(room((count * bytes).div_ceil(size_of::<Slot>()))?))
+    }
+
+    fn start(&mut self) -> Shared<u8> {
+        Shared::new(self.0.as_mut_ptr().cast())
+    }
 }
 
-/// Reduces as `plan` says, from `from`; every output's offset and result go to `sink`.
+/// Merges `count` times `width` results, which begin `between` bytes apart, into `acc`.
 ///
 /// # Safety
-/// The elements that the plan visits from `from` must be readable.
-pub(crate) unsafe fn reduce<R: Reducer>(
-    reducer: R,
-    plan: &Reduction,
-    from: *const R::In,
-    sink: Sink<'_, R::Acc>,
-) -> Result<()> {
-    match Wide::of(plan).filter(|_| R::COMMUTES) {
-        // SAFETY: the caller's promise.
-        Some(wide) => unsafe { reduce_wide(reducer, plan, wide, from, sink) },
+/// They are at `from`, and `acc` has room for `width` results.
+unsafe fn merge_in_order(worker: Worker, from: *const u8, between: usize, count: usize, width: usize, acc: *mut u8) {
+    // SAFETY: the caller's promise.
+    let push_all = |tree: &mut Tree| unsafe {
+        (0..count).for_each(|nth| tree.push(from.add(nth * between)));
+    };
+    if width == 1 {
+        let mut levels = slots::<DEEP>();
+        let mut tree = Tree::deep(worker, &mut levels);
+        push_all(&mut tree);
         // SAFETY: as above.
-        None => unsafe { reduce_planned(reducer, plan, from, sink) },
+        unsafe { tree.total(acc) };
+    } else {
+        let mut levels = [const { slots::<WIDTH>() }; FLAT];
+        let mut tree = Tree::flat(worker, width, count, &mut levels);
+        push_all(&mut tree);
+        // SAFETY: as above.
+        unsafe { tree.total(acc) };
+    }
+}
+
+/// [`reduce`], without types.
+///
+/// # Safety
+/// As there.
+unsafe fn reduce_any(worker: Worker, plan: &Reduction, from: *const u8, sink: Sink) -> Result<()> {
+    match Wide::of(plan).filter(|_| worker.commutes()) {
+        // SAFETY: the caller's promise.
+        Some(wide) => unsafe { reduce_wide(worker, plan, wide, from, sink) },
+        // SAFETY: as above.
+        None => unsafe { reduce_planned(worker, plan, from, sink) },
     }
 }
 
@@ -453,20 +476,15 @@ pub(crate) unsafe fn reduce<R: Reducer>(
 ///
 /// # Safety
 /// As there.
-unsafe fn reduce_planned<R: Reducer>(
-    reducer: R,
-    plan: &Reduction,
-    from: *const R::In,
-    sink: Sink<'_, R::Acc>,
-) -> Result<()> {
+unsafe fn reduce_planned(worker: Worker, plan: &Reduction, from: *const u8, sink: Sink) -> Result<()> {
     let outputs = plan.kept.numel();
     if outputs == 0 {
         return Ok(());
     }
-    let (count, grain) = (plan.count(), GRAIN / R::COST);
-    let job = Job { reducer, plan, from: Shared::new(from.cast_mut()), road: road(plan) };
-    let units = job.units();
-    let per_unit = count * job.unit_width();
+    let (count, grain) = (plan.count(), worker.grain());
+    let job = Job { worker, plan, from: Shared::new(from.cast_mut()), road: road(plan) };
+    let (units, width) = (job.units(), job.unit_width());
+    let per_unit = count * width;
     if outputs.saturating_mul(count.max(1)) <= grain {
         run_whole(job, 0..units, sink);
         return Ok(());
@@ -476,19 +494,20 @@ unsafe fn reduce_planned<R: Reducer>(
     }
     let wanted = match job.road {
         Road::Lines => grain,
-        Road::Tiles => (grain / job.unit_width()).max(LEAF_ROWS),
+        Road::Tiles => (grain / width).max(LEAF_ROWS),
     };
-    let (parts, room) = (Parts::new(&plan.reduced, wanted), job.unit_width());
-    let pieces = parts.count();
-    let mut partial = filled(units * pieces * room, reducer.empty())?;
-    let to = Shared::new(partial.as_mut_ptr());
+    let parts = Parts::new(&plan.reduced, wanted);
+    let (pieces, room) = (parts.count(), width * worker.size());
+    let mut partial = Partial::new(units * pieces, room)?;
+    let to = partial.start();
     parallel_chunks(units * pieces, 1, &|range| run_pieces(job, &parts, range, to))?;
     let (_, [out_step, _]) = plan.kept.inner();
-    job.each_unit(0..units, |unit, out, _, width| {
-        for w in 0..width {
-            let results = (0..pieces).map(|piece| partial[(unit * pieces + piece) * room + w]);
-            sink(out + w as isize * out_step, out_step, &[merge_in_order(reducer, results)]);
-        }
+    let mut acc: Slots = slots();
+    let acc = acc.as_mut_ptr().cast::<u8>();
+    job.each_run(0..units, 1, |unit, out, _, width| {
+        // SAFETY: every piece has its results.
+        unsafe { merge_in_order(worker, to.get().add(unit * pieces * room), room, pieces, width, acc) };
+        sink(out, out_step, acc, width);
     });
     Ok(())
 }
@@ -516,41 +535,33 @@ impl Wide {
 ///
 /// # Safety
 /// As there.
-unsafe fn reduce_wide<R: Reducer>(
-    reducer: R,
-    plan: &Reduction,
-    wide: Wide,
-    from: *const R::In,
-    sink: Sink<'_, R::Acc>,
-) -> Result<()> {
+unsafe fn reduce_wide(worker: Worker, plan: &Reduction, wide: Wide, from: *const u8, sink: Sink) -> Result<()> {
     let (width, columns) = (wide.width as i64, (wide.width * wide.side) as i64);
-    let sizes = [wide.rows as i64, columns];
-    let strides = [columns, 1];
-    let mut results = [reducer.empty(); WIDTH];
-    let to = Shared::new(results.as_mut_ptr());
-    let into = |to: Shared<R::Acc>| {
-        move |at: isize, _, acc: &[R::Acc]| {
+    let (mut results, mut left, mut totals): (Slots, Slots, Slots) = (slots(), slots(), slots());
+    let [results, left, totals] =
+        [&mut results, &mut left, &mut totals].map(|slots| Shared::new(slots.as_mut_ptr().cast::<u8>()));
+    let into = |to: Shared<u8>| {
+        move |at: isize, _, acc: *const u8, count: usize| {
             // SAFETY: the offsets of the outputs are those of `results` and `left`.
-            unsafe { to.get().offset(at).copy_from_nonoverlapping(acc.as_ptr(), acc.len()) };
+            unsafe { to.get().add(at as usize * worker.size()).copy_from_nonoverlapping(acc, count * worker.size()) };
         }
     };
-    if let Some(plan) = Reduction::new(&[1, columns], &strides, &sizes, &strides, Order::Memory) {
-        // SAFETY: the elements are among the plan's.
-        unsafe { reduce_planned(reducer, &plan, from, &into(to))? };
-    }
-    let mut left = [reducer.empty(); WIDTH];
-    let to = Shared::new(left.as_mut_ptr());
-    let (sizes, strides) = ([wide.rest as i64, width], [width, 1]);
-    if let Some(plan) = Reduction::new(&[1, width], &strides, &sizes, &strides, Order::Memory) {
-        // SAFETY: as above.
-        unsafe { reduce_planned(reducer, &plan, from.add(wide.rows * columns as usize), &into(to))? };
+    // SAFETY: the elements are among the plan's.
+    unsafe {
+        let (sizes, strides) = ([wide.rows as i64, columns], [columns, 1]);
+        if let Some(plan) = Reduction::new(&[1, columns], &strides, &sizes, &strides, Order::Memory) {
+            reduce_planned(worker, &plan, from, &into(results))?;
+        }
+        worker.clear(left.get(), wide.width);
+        let (sizes, strides) = ([wide.rest as i64, width], [width, 1]);
+        if let Some(plan) = Reduction::new(&[1, width], &strides, &sizes, &strides, Order::Memory) {
+            reduce_planned(worker, &plan, worker.element(from, wide.rows as isize * columns as isize), &into(left))?;
+        }
+        merge_in_order(worker, results.get(), wide.width * worker.size(), wide.side, wide.width, totals.get());
+        worker.merge(totals.get(), left.get(), wide.width);
     }
     let (_, [out_step, _]) = plan.kept.inner();
-    for column in 0..wide.width {
-        let sides = results[column..].iter().step_by(wide.width).take(wide.side).copied();
-        let total = reducer.merge(merge_in_order(reducer, sides), left[column]);
-        sink(column as isize * out_step, out_step, &[total]);
-    }
+    sink(0, out_step, totals.get(), wide.width);
     Ok(())
 }
 

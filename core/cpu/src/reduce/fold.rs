@@ -1,11 +1,11 @@
 //! Folds of one element at a time: sums, products, truth, extrema. [`Folding`] makes a [`Reducer`] of a fold over any
 //! element; [`FloatFolding`] one over floats, in vectors of every level.
 
-use super::driver::{Reducer, Steps};
+use super::reducer::{Reducer, Steps};
 use crate::convert::Source;
 use crate::number::{Analytic, Number, Real, Wide};
 use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
-use rushlight_base::Element;
+use rushlight_base::{Complex128, Element};
 use std::marker::PhantomData;
 
 #[cfg(test)]
@@ -48,57 +48,59 @@ impl<F: Fold> Reducer for Folding<F> {
         self.0.merge(a, b)
     }
 
-    unsafe fn line(self, at: *const F::In, len: usize, step: isize, _: usize) -> F::Acc {
+    unsafe fn lines(self, at: *const F::In, len: usize, steps: Steps, _: usize, acc: &mut [F::Acc]) {
         let fold = self.0;
-        // SAFETY: `i` stays below `len`, and the caller vouches for so many elements.
-        let element = |i: usize| fold.lift(unsafe { at.offset(i as isize * step).read() });
-        let (mut total, mut i) = (fold.empty(), 0);
-        if len >= LANES {
-            let mut block = [fold.empty(); LANES];
-            while i + LANES <= len {
-                for (lane, acc) in block.iter_mut().enumerate() {
-                    // SAFETY: as for `element`; a constant step makes vectors.
-                    let x = if step == 1 { fold.lift(unsafe { at.add(i + lane).read() }) } else { element(i + lane) };
-                    *acc = fold.merge(*acc, x);
+        for (line, acc) in acc.iter_mut().enumerate() {
+            let at = at.wrapping_offset(line as isize * steps.column);
+            let element = |i: usize| {
+                // SAFETY: the caller vouches for the lines, and `i` stays below `len`. Words of complex numbers are
+                // not aligned as words are.
+                fold.lift(unsafe { at.add(i).read_unaligned() })
+            };
+            let mut i = 0;
+            if len >= LANES {
+                let mut block = [fold.empty(); LANES];
+                while i + LANES <= len {
+                    for (lane, acc) in block.iter_mut().enumerate() {
+                        *acc = fold.merge(*acc, element(i + lane));
+                    }
+                    i += LANES;
                 }
-                i += LANES;
-            }
-            let mut width = LANES;
-            while width > 1 {
-                width /= 2;
-                for lane in 0..width {
-                    block[lane] = fold.merge(block[lane], block[lane + width]);
+                let mut width = LANES;
+                while width > 1 {
+                    width /= 2;
+                    for lane in 0..width {
+                        block[lane] = fold.merge(block[lane], block[lane + width]);
+                    }
                 }
+                *acc = block[0];
             }
-            total = block[0];
+            while i < len {
+                *acc = fold.merge(*acc, element(i));
+                i += 1;
+            }
         }
-        while i < len {
-            total = fold.merge(total, element(i));
-            i += 1;
-        }
-        total
     }
 
-    unsafe fn tile(self, at: *const F::In, rows: usize, steps: Steps, _: usize, acc: &mut [F::Acc]) {
+    unsafe fn tile(self, at: *const F::In, rows: usize, row_step: isize, _: usize, acc: &mut [F::Acc]) {
         let fold = self.0;
-        acc.fill(fold.empty());
         for row in 0..rows as isize {
+            let element = |column: usize| {
+                // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has; as above.
+                fold.lift(unsafe { at.offset(row * row_step).add(column).read_unaligned() })
+            };
             let mut column = 0;
-            while steps.column == 1 && column + LANES <= acc.len() {
+            while column + LANES <= acc.len() {
                 // Through a local block: the row might alias the accumulators, for all the compiler knows.
                 let mut block = [fold.empty(); LANES];
                 for (lane, to) in block.iter_mut().enumerate() {
-                    // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has.
-                    let x = unsafe { at.offset(row * steps.row).add(column + lane).read() };
-                    *to = fold.merge(acc[column + lane], fold.lift(x));
+                    *to = fold.merge(acc[column + lane], element(column + lane));
                 }
                 acc[column..column + LANES].copy_from_slice(&block);
                 column += LANES;
             }
             for (column, acc) in acc.iter_mut().enumerate().skip(column) {
-                // SAFETY: as above.
-                let x = unsafe { at.offset(row * steps.row + column as isize * steps.column).read() };
-                *acc = fold.merge(*acc, fold.lift(x));
+                *acc = fold.merge(*acc, element(column));
             }
         }
     }
@@ -119,6 +121,7 @@ pub(crate) trait FloatFold: Copy + Send + Sync {
 }
 
 /// The reducer of a fold over floats of type `T`.
+#[derive(Clone, Copy)]
 pub(crate) struct FloatFolding<F, T>(F, PhantomData<T>);
 
 impl<F, T> FloatFolding<F, T> {
@@ -128,80 +131,69 @@ impl<F, T> FloatFolding<F, T> {
     }
 }
 
-impl<F: Copy, T> Clone for FloatFolding<F, T> {
-    fn clone(&self) -> FloatFolding<F, T> {
-        *self
-    }
-}
-impl<F: Copy, T> Copy for FloatFolding<F, T> {}
-// SAFETY: no `T` is in it.
-unsafe impl<F: Send, T> Send for FloatFolding<F, T> {}
-// SAFETY: as above.
-unsafe impl<F: Sync, T> Sync for FloatFolding<F, T> {}
-
 /// Vectors that are accumulated side by side, so that enough additions are under way at once.
 const CHAINS: usize = 8;
 
-/// A line of `len` elements, `step` apart.
-struct Line<F, T> {
+/// The result of `len` elements, one after the other.
+///
+/// # Safety
+/// They can be read.
+#[inline(always)]
+pub(super) unsafe fn fold_line<S: Simd, F: FloatFold, T: Float<Wide: Real>>(
     fold: F,
     at: *const T,
     len: usize,
-    step: isize,
+) -> T::Wide {
+    let lanes = T::Vector::<S>::LANES;
+    let empty = T::Vector::<S>::from_f64(F::EMPTY);
+    // SAFETY: `i` and `count` stay within the line, which the caller vouches for; below too.
+    let vector = |i: usize| fold.lift(unsafe { T::load::<S>(at.add(i)) });
+    let mut i = 0;
+    let mut total = empty;
+    // What takes long by itself keeps enough additions under way without chains.
+    if F::COST == 1 && len >= CHAINS * lanes {
+        let mut chains = [empty; CHAINS];
+        while i + CHAINS * lanes <= len {
+            for (chain, acc) in chains.iter_mut().enumerate() {
+                *acc = fold.merge(*acc, vector(i + chain * lanes));
+            }
+            i += CHAINS * lanes;
+        }
+        let four: [_; 4] = std::array::from_fn(|chain| fold.merge(chains[chain], chains[chain + 4]));
+        total = fold.merge(fold.merge(four[0], four[2]), fold.merge(four[1], four[3]));
+    }
+    while i + lanes <= len {
+        total = fold.merge(total, vector(i));
+        i += lanes;
+    }
+    if i < len {
+        let count = len - i;
+        // SAFETY: as above.
+        let rest = fold.lift(unsafe { T::load_partial::<S>(at.add(i), count) });
+        total = fold.merge(total, T::Vector::<S>::select(Mask::first(count), rest, empty));
+    }
+    total.fold(|a, b| fold.merge(a, b))
 }
 
-impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Line<F, T> {
-    type Output = T::Wide;
+/// Lines of `len` elements, `between` apart: see [`Reducer::lines`].
+struct Lines<'a, F, T: Number> {
+    fold: F,
+    at: *const T,
+    len: usize,
+    between: isize,
+    acc: &'a mut [T::Wide],
+}
+
+impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Lines<'_, F, T> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> T::Wide {
-        let Line { fold, at, len, step } = self;
-        let lanes = T::Vector::<S>::LANES;
-        let empty = T::Vector::<S>::from_f64(F::EMPTY);
-        let vector = |i: usize| {
-            // SAFETY: `i` and `count` stay within the line, which the maker of the kernel vouches for; below too.
-            unsafe { if step == 1 { T::load::<S>(at.add(i)) } else { strided::<T, S>(at, step, i, lanes) } }
-        };
-        let rest = |i: usize| {
-            let count = len - i;
-            // SAFETY: as above.
-            let x = unsafe {
-                if step == 1 { T::load_partial::<S>(at.add(i), count) } else { strided::<T, S>(at, step, i, count) }
-            };
-            T::Vector::<S>::select(Mask::first(count), fold.lift(x), empty)
-        };
-        let mut i = 0;
-        let mut total = empty;
-        if len >= CHAINS * lanes {
-            let mut chains = [empty; CHAINS];
-            while i + CHAINS * lanes <= len {
-                for (chain, acc) in chains.iter_mut().enumerate() {
-                    *acc = fold.merge(*acc, fold.lift(vector(i + chain * lanes)));
-                }
-                i += CHAINS * lanes;
-            }
-            let four: [_; 4] = std::array::from_fn(|chain| fold.merge(chains[chain], chains[chain + 4]));
-            total = fold.merge(fold.merge(four[0], four[2]), fold.merge(four[1], four[3]));
+    fn run<S: Simd>(self, _: S) {
+        for (line, acc) in self.acc.iter_mut().enumerate() {
+            // SAFETY: the maker of the kernel vouches for the lines.
+            *acc = unsafe { fold_line::<S, F, T>(self.fold, self.at.offset(line as isize * self.between), self.len) };
         }
-        while i + lanes <= len {
-            total = fold.merge(total, fold.lift(vector(i)));
-            i += lanes;
-        }
-        if i < len {
-            total = fold.merge(total, rest(i));
-        }
-        total.fold(|a, b| fold.merge(a, b))
     }
-}
-
-/// `count` elements from number `i` on, `step` apart.
-///
-/// # Safety
-/// They can be read, and `count` is at most the number of lanes.
-#[inline(always)]
-pub(crate) unsafe fn strided<T: Float, S: Simd>(at: *const T, step: isize, i: usize, count: usize) -> T::Vector<S> {
-    // SAFETY: the caller's promise.
-    unsafe { T::load_strided::<S>(at.offset(i as isize * step), step * size_of::<T>() as isize, count) }
 }
 
 /// A tile of `rows` rows: see [`Reducer::tile`].
@@ -209,7 +201,7 @@ struct Tile<'a, F, T: Number> {
     fold: F,
     at: *const T,
     rows: usize,
-    steps: Steps,
+    row_step: isize,
     acc: &'a mut [T::Wide],
 }
 
@@ -218,29 +210,20 @@ impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Tile<'_, F, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Tile { fold, at, rows, steps, acc } = self;
+        let Tile { fold, at, rows, row_step, acc } = self;
         let lanes = T::Vector::<S>::LANES;
-        acc.fill(T::Wide::from_f64(F::EMPTY));
         let mut row = 0;
         while row < rows {
             // Four rows meet before they reach the accumulators, which so are touched a quarter as often.
-            let many = row + 4 <= rows;
+            let many = F::COST == 1 && row + 4 <= rows;
             let mut column = 0;
             while column < acc.len() {
                 let count = lanes.min(acc.len() - column);
                 let vector = |below: usize| {
                     // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has.
                     fold.lift(unsafe {
-                        let at = at.offset((row + below) as isize * steps.row);
-                        if steps.column != 1 && count == lanes {
-                            strided::<T, S>(at, steps.column, column, lanes)
-                        } else if steps.column != 1 {
-                            strided::<T, S>(at, steps.column, column, count)
-                        } else if count == lanes {
-                            T::load::<S>(at.add(column))
-                        } else {
-                            T::load_partial::<S>(at.add(column), count)
-                        }
+                        let at = at.offset((row + below) as isize * row_step).add(column);
+                        if count == lanes { T::load::<S>(at) } else { T::load_partial::<S>(at, count) }
                     })
                 };
                 let mut x = vector(0);
@@ -279,59 +262,73 @@ impl<F: FloatFold, T: Float<Wide: Real>> Reducer for FloatFolding<F, T> {
     }
 
     #[inline(always)]
-    unsafe fn line(self, at: *const T, len: usize, step: isize, _: usize) -> T::Wide {
-        run(Line { fold: self.0, at, len, step })
+    unsafe fn lines(self, at: *const T, len: usize, steps: Steps, _: usize, acc: &mut [T::Wide]) {
+        run(Lines { fold: self.0, at, len, between: steps.column, acc })
     }
 
     #[inline(always)]
-    unsafe fn tile(self, at: *const T, rows: usize, steps: Steps, _: usize, acc: &mut [T::Wide]) {
-        run(Tile { fold: self.0, at, rows, steps, acc });
+    unsafe fn tile(self, at: *const T, rows: usize, row_step: isize, _: usize, acc: &mut [T::Wide]) {
+        run(Tile { fold: self.0, at, rows, row_step, acc });
     }
 }
 
 /// Sum in the wide type.
-pub(crate) struct Sum<T>(PhantomData<T>);
+#[derive(Clone, Copy)]
+pub(crate) struct Sum<T>(pub(crate) PhantomData<T>);
 
 /// Sum of integers and bools in 64 bits.
-pub(crate) struct SumToI64<T>(PhantomData<T>);
+#[derive(Clone, Copy)]
+pub(crate) struct SumToI64<T>(pub(crate) PhantomData<T>);
 
 /// Product in the wide type.
-pub(crate) struct Product<T>(PhantomData<T>);
+#[derive(Clone, Copy)]
+pub(crate) struct Product<T>(pub(crate) PhantomData<T>);
 
 /// Product of integers and bools in 64 bits.
-pub(crate) struct ProductToI64<T>(PhantomData<T>);
+#[derive(Clone, Copy)]
+pub(crate) struct ProductToI64<T>(pub(crate) PhantomData<T>);
 
-/// Number of elements that differ from zero.
-pub(crate) struct Count<T>(PhantomData<T>);
-
-/// Which truth values occur.
-pub(crate) struct Truth<T>(PhantomData<T>);
-
-impl<T> Truth<T> {
-    /// An element differs from zero.
-    pub(crate) const SET: u8 = 1;
-    /// An element is zero.
-    pub(crate) const ZERO: u8 = 2;
+/// An element as bits.
+pub(crate) trait Word: Element {
+    /// Is any of these set?
+    fn has_any(self, bits: u64) -> bool;
 }
 
+macro_rules! words {
+    ($($type:ty),*) => {$(
+        impl Word for $type {
+            #[inline(always)]
+            fn has_any(self, bits: u64) -> bool {
+                self & bits as $type != 0
+            }
+        }
+    )*};
+}
+words!(u8, u16, u32, u64);
+
+impl Word for Complex128 {
+    #[inline(always)]
+    fn has_any(self, bits: u64) -> bool {
+        (self.re.to_bits() | self.im.to_bits()).has_any(bits)
+    }
+}
+
+/// Number of elements with one of these bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Count<T>(pub(crate) u64, pub(crate) PhantomData<T>);
+
+/// Which truth values occur: is any of these bits set?
+#[derive(Clone, Copy)]
+pub(crate) struct Truth<T>(pub(crate) u64, pub(crate) PhantomData<T>);
+
+/// In the result of [`Truth`]: an element has one of the bits.
+pub(crate) const MET_TRUE: u8 = 1;
+/// An element has none of them.
+pub(crate) const MET_FALSE: u8 = 2;
+
 macro_rules! folds {
-    ($($name:ident<$T:ident: $bound:path>, $acc:ty, $empty:expr, |$x:ident| $lift:expr, |$a:ident, $b:ident| $merge:expr;)*) => {$(
-        impl<$T> $name<$T> {
-            /// The fold.
-            pub(crate) fn new() -> $name<$T> {
-                $name(PhantomData)
-            }
-        }
-        impl<$T> Clone for $name<$T> {
-            fn clone(&self) -> $name<$T> {
-                *self
-            }
-        }
-        impl<$T> Copy for $name<$T> {}
-        // SAFETY: there is nothing in it.
-        unsafe impl<$T> Send for $name<$T> {}
-        // SAFETY: as above.
-        unsafe impl<$T> Sync for $name<$T> {}
+    ($($name:ident<$T:ident: $bound:path>, $acc:ty, $empty:expr, |$self_:ident, $x:ident| $lift:expr,
+        |$a:ident, $b:ident| $merge:expr;)*) => {$(
         impl<$T: $bound> Fold for $name<$T> {
             type In = $T;
             type Acc = $acc;
@@ -340,7 +337,7 @@ macro_rules! folds {
                 $empty
             }
             #[inline(always)]
-            fn lift(self, $x: $T) -> $acc {
+            fn lift($self_, $x: $T) -> $acc {
                 $lift
             }
             #[inline(always)]
@@ -352,46 +349,48 @@ macro_rules! folds {
 }
 
 folds! {
-    Sum<T: Number>, T::Wide, T::Wide::ZERO, |x| x.widen(), |a, b| a.add(b);
-    SumToI64<T: Source>, i64, 0, |x| x.to_i64(), |a, b| a.wrapping_add(b);
-    Product<T: Number>, T::Wide, T::Wide::ONE, |x| x.widen(), |a, b| a.mul(b);
-    ProductToI64<T: Source>, i64, 1, |x| x.to_i64(), |a, b| a.wrapping_mul(b);
-    Count<T: Source>, i64, 0, |x| i64::from(x.truth()), |a, b| a + b;
-    Truth<T: Source>, u8, 0, |x| 2 - u8::from(x.truth()), |a, b| a | b;
+    Sum<T: Number>, T::Wide, T::Wide::ZERO, |self, x| x.widen(), |a, b| a.add(b);
+    SumToI64<T: Source>, i64, 0, |self, x| x.to_i64(), |a, b| a.wrapping_add(b);
+    Product<T: Number>, T::Wide, T::Wide::ONE, |self, x| x.widen(), |a, b| a.mul(b);
+    ProductToI64<T: Source>, i64, 1, |self, x| x.to_i64(), |a, b| a.wrapping_mul(b);
+    Count<T: Word>, i64, 0, |self, x| i64::from(x.has_any(self.0)), |a, b| a + b;
+    Truth<T: Word>, u8, 0, |self, x| MET_FALSE - u8::from(x.has_any(self.0)), |a, b| a | b;
 }
 
+/// Declares folds over floats that need no numbers of their own.
 macro_rules! float_folds {
-    ($($(#[$doc:meta])* $name:ident, $empty:expr, |$x:ident| $lift:expr, |$a:ident, $b:ident| $merge:expr, $join:expr;)*) => {$(
+    ($($(#[$doc:meta])* $vis:vis $name:ident, $empty:expr, |$x:ident| $lift:expr, |$a:ident, $b:ident| $merge:expr, $join:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy)]
-        pub(crate) struct $name;
-        impl FloatFold for $name {
+        $vis struct $name;
+        impl $crate::reduce::fold::FloatFold for $name {
             const EMPTY: f64 = $empty;
             #[inline(always)]
-            fn lift<V: FloatVector>(self, $x: V) -> V {
+            fn lift<V: $crate::simd::FloatVector>(self, $x: V) -> V {
                 $lift
             }
             #[inline(always)]
-            fn merge<V: FloatVector>(self, $a: V, $b: V) -> V {
+            fn merge<V: $crate::simd::FloatVector>(self, $a: V, $b: V) -> V {
                 $merge
             }
             #[inline(always)]
-            fn join<W: Real>(self, $a: W, $b: W) -> W {
+            fn join<W: $crate::number::Real>(self, $a: W, $b: W) -> W {
                 $join
             }
         }
     )*};
 }
+pub(super) use float_folds;
 
 float_folds! {
     /// Sum.
-    FloatSum, 0.0, |x| x, |a, b| a + b, a.add(b);
+    pub(crate) FloatSum, 0.0, |x| x, |a, b| a + b, a.add(b);
     /// Product.
-    FloatProduct, 1.0, |x| x, |a, b| a * b, a.mul(b);
+    pub(crate) FloatProduct, 1.0, |x| x, |a, b| a * b, a.mul(b);
     /// Largest; NaN wins.
-    Largest, f64::NEG_INFINITY, |x| x, |a, b| a.max(b), if a.is_nan() | (a >= b) { a } else { b };
+    pub(crate) Largest, f64::NEG_INFINITY, |x| x, |a, b| a.max(b), if a.is_nan() | (a >= b) { a } else { b };
     /// Largest of what is not NaN: for rows whose sum will be NaN anyway. One instruction.
-    LargestNumber, f64::NEG_INFINITY, |x| x, |a, b| b.raw_max(a), if b > a { b } else { a };
+    pub(crate) LargestNumber, f64::NEG_INFINITY, |x| x, |a, b| b.raw_max(a), if b > a { b } else { a };
     /// Smallest; NaN wins.
-    Smallest, f64::INFINITY, |x| x, |a, b| a.min(b), if a.is_nan() | (a <= b) { a } else { b };
+    pub(crate) Smallest, f64::INFINITY, |x| x, |a, b| a.min(b), if a.is_nan() | (a <= b) { a } else { b };
 }

@@ -2,12 +2,15 @@
 //!
 //! A reduction is told by its output: it has the rank of the input, and size 1 where the input is reduced; an output
 //! without dimensions reduces all. Floating sums are trees over short leaves, so their error grows with the logarithm
-//! of the length; halves accumulate in `f32` and round once. `driver` holds the roads, `fold` the folds.
+//! of the length; halves accumulate in `f32` and round once. `reducer` says what a reduction is made of, `driver` holds the
+//! roads, `tree` what they merge partial results in, `fold` the folds.
 
 pub(crate) mod driver;
 pub(crate) mod fold;
 mod moments;
 mod norms;
+pub(crate) mod reducer;
+mod tree;
 
 pub use moments::variance;
 pub use norms::norm;
@@ -15,10 +18,15 @@ pub use norms::norm;
 use crate::array::Array;
 use crate::number::{Analytic, Number};
 use crate::shared::Shared;
-use driver::Reducer;
-use fold::{Count, FloatFolding, FloatProduct, FloatSum, Fold, Folding, Product, ProductToI64, Sum, SumToI64, Truth};
+
+use fold::{
+    Count, FloatFolding, FloatProduct, FloatSum, Fold, Folding, MET_FALSE, MET_TRUE, Product, ProductToI64, Sum,
+    SumToI64, Truth,
+};
+use reducer::Reducer;
 use rushlight_base::reduction::{Order, Reduction};
-use rushlight_base::{DType, Element, Result, err};
+use rushlight_base::{Complex128, DType, Element, Result, err};
+use std::marker::PhantomData;
 
 /// The plan of the reduction of `a` into `out`.
 pub(crate) fn plan(out: &Array, a: &Array, order: Order) -> Result<Reduction> {
@@ -40,7 +48,7 @@ pub(crate) fn reduce_into<R: Element, A: Reducer>(
             to.get().write(finish(driver::flat(reducer, from, a.numel())?));
             return Ok(());
         }
-        driver::reduce(reducer, &plan(out, a, Order::Memory)?, from, &|at, step, results: &[A::Acc]| {
+        driver::reduce(reducer, &plan(out, a, Order::Memory)?, from, |at, step, results: &[A::Acc]| {
             for (nth, &acc) in results.iter().enumerate() {
                 to.get().offset(at + nth as isize * step).write(finish(acc));
             }
@@ -70,7 +78,7 @@ fn count(out: &Array, a: &Array) -> usize {
 pub fn sum(out: &Array, a: &Array) -> Result<()> {
     if out.dtype() == DType::I64 && a.dtype() != DType::I64 {
         return dispatch!(a.dtype(), "sum_cpu", integer unsigned bool, A => {
-            fold_into(out, a, SumToI64::<A>::new(), |total| total)
+            fold_into(out, a, SumToI64::<A>(PhantomData), |total| total)
         });
     }
     if out.dtype().is_floating() {
@@ -78,7 +86,7 @@ pub fn sum(out: &Array, a: &Array) -> Result<()> {
             reduce_into(out, a, FloatFolding::<_, T>::new(FloatSum), T::narrow)
         });
     }
-    dispatch!(out.dtype(), "sum_cpu", integer complex chalf bool, T => fold_into(out, a, Sum::<T>::new(), T::narrow))
+    dispatch!(out.dtype(), "sum_cpu", integer complex chalf bool, T => fold_into(out, a, Sum::<T>(PhantomData), T::narrow))
 }
 
 /// Sums `a` into `out` and divides by the number of elements; halves are divided before they round.
@@ -92,7 +100,7 @@ pub fn mean(out: &Array, a: &Array) -> Result<()> {
     }
     dispatch!(out.dtype(), "mean_cpu", complex chalf, T => {
         let count = <T as Number>::Wide::from_f64(count);
-        fold_into(out, a, Sum::<T>::new(), move |total| T::narrow(total.div(count)))
+        fold_into(out, a, Sum::<T>(PhantomData), move |total| T::narrow(total.div(count)))
     })
 }
 
@@ -100,7 +108,7 @@ pub fn mean(out: &Array, a: &Array) -> Result<()> {
 pub fn prod(out: &Array, a: &Array) -> Result<()> {
     if out.dtype() == DType::I64 && a.dtype() != DType::I64 {
         return dispatch!(a.dtype(), "prod_cpu", integer unsigned bool, A => {
-            fold_into(out, a, ProductToI64::<A>::new(), |product| product)
+            fold_into(out, a, ProductToI64::<A>(PhantomData), |product| product)
         });
     }
     if out.dtype().is_floating() {
@@ -109,33 +117,63 @@ pub fn prod(out: &Array, a: &Array) -> Result<()> {
         });
     }
     dispatch!(out.dtype(), "prod_cpu", integer complex chalf bool, T => {
-        fold_into(out, a, Product::<T>::new(), T::narrow)
+        fold_into(out, a, Product::<T>(PhantomData), T::narrow)
     })
 }
 
 /// out = does any element differ from zero? Into `bool`, or `uint8` for a `uint8` input.
 pub fn any(out: &Array, a: &Array) -> Result<()> {
-    truth(out, a, "any_cpu", |met| met & Truth::<u8>::SET != 0)
+    truth(out, a, |met| met & MET_TRUE != 0)
 }
 
 /// out = do all elements differ from zero? Into `bool`, or `uint8` for a `uint8` input.
 pub fn all(out: &Array, a: &Array) -> Result<()> {
-    truth(out, a, "all_cpu", |met| met & Truth::<u8>::ZERO == 0)
+    truth(out, a, |met| met & MET_FALSE == 0)
 }
 
 /// out = how many elements differ from zero? Into int64.
 pub fn count_nonzero(out: &Array, a: &Array) -> Result<()> {
-    dispatch!(a.dtype(), "count_nonzero_cpu", integer unsigned half float complex chalf bool, A => {
-        fold_into(out, a, Count::<A>::new(), |count| count)
-    })
+    let (word, bits) = telling_bits(a.dtype());
+    let a = &a.seen_as(word);
+    match word {
+        DType::U8 => fold_into(out, a, Count::<u8>(bits, PhantomData), |count| count),
+        DType::U16 => fold_into(out, a, Count::<u16>(bits, PhantomData), |count| count),
+        DType::U32 => fold_into(out, a, Count::<u32>(bits, PhantomData), |count| count),
+        DType::U64 => fold_into(out, a, Count::<u64>(bits, PhantomData), |count| count),
+        _ => fold_into(out, a, Count::<Complex128>(bits, PhantomData), |count| count),
+    }
 }
 
-fn truth(out: &Array, a: &Array, name: &str, finish: impl Fn(u8) -> bool + Sync) -> Result<()> {
-    let finish: &(dyn Fn(u8) -> bool + Sync) = &finish;
-    dispatch!(a.dtype(), name, integer unsigned half float complex chalf bool, A => match out.dtype() {
-        DType::U8 => fold_into(out, a, Truth::<A>::new(), |met| u8::from(finish(met))),
-        _ => fold_into(out, a, Truth::<A>::new(), |met| crate::Flag(u8::from(finish(met)))),
-    })
+fn truth(out: &Array, a: &Array, is_true: impl Fn(u8) -> bool + Sync) -> Result<()> {
+    let (word, bits) = telling_bits(a.dtype());
+    // A bool is the byte 0 or 1, as is this truth value among `uint8`.
+    let (out, a) = (&out.seen_as(DType::U8), &a.seen_as(word));
+    let is_true: &(dyn Fn(u8) -> bool + Sync) = &is_true;
+    let finish = |met| u8::from(is_true(met));
+    match word {
+        DType::U8 => fold_into(out, a, Truth::<u8>(bits, PhantomData), finish),
+        DType::U16 => fold_into(out, a, Truth::<u16>(bits, PhantomData), finish),
+        DType::U32 => fold_into(out, a, Truth::<u32>(bits, PhantomData), finish),
+        DType::U64 => fold_into(out, a, Truth::<u64>(bits, PhantomData), finish),
+        _ => fold_into(out, a, Truth::<Complex128>(bits, PhantomData), finish),
+    }
+}
+
+/// The dtype of the words that elements of `dtype` are told from zero by, and the bits that tell: all but the signs of
+/// floating zeros.
+fn telling_bits(dtype: DType) -> (DType, u64) {
+    match dtype {
+        DType::U8 | DType::I8 | DType::Bool => (DType::U8, u64::MAX),
+        DType::U16 | DType::I16 => (DType::U16, u64::MAX),
+        DType::F16 | DType::BF16 => (DType::U16, 0x7fff),
+        DType::U32 | DType::I32 => (DType::U32, u64::MAX),
+        DType::F32 => (DType::U32, 0x7fff_ffff),
+        DType::C32 => (DType::U32, 0x7fff_7fff),
+        DType::U64 | DType::I64 => (DType::U64, u64::MAX),
+        DType::F64 => (DType::U64, 0x7fff_ffff_ffff_ffff),
+        DType::C64 => (DType::U64, 0x7fff_ffff_7fff_ffff),
+        DType::C128 => (DType::C128, 0x7fff_ffff_ffff_ffff),
+    }
 }
 
 #[cfg(test)]

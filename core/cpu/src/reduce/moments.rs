@@ -3,9 +3,9 @@
 //! A leaf is small enough to be read twice from the nearest cache: first for its mean, then for the deviations from it.
 //! Leaves are merged as Chan, Golub and LeVeque do (1979), so nothing cancels however far the mean is from zero.
 
-use super::driver::{Reducer, Steps, WIDTH};
-use super::fold::{FloatFold, FloatFolding, FloatSum, strided};
+use super::fold::{FloatFold, FloatFolding, FloatSum, fold_line};
 use super::reduce_into;
+use super::reducer::{Reducer, Steps, WIDTH};
 use crate::array::Array;
 use crate::convert::Source;
 use crate::number::{Analytic, Number, Real, Wide};
@@ -52,18 +52,8 @@ impl FloatFold for Deviations {
 }
 
 /// The reducer to moments.
+#[derive(Clone, Copy)]
 struct ToMoments<T>(PhantomData<T>);
-
-impl<T> Clone for ToMoments<T> {
-    fn clone(&self) -> ToMoments<T> {
-        *self
-    }
-}
-impl<T> Copy for ToMoments<T> {}
-// SAFETY: there is nothing in it.
-unsafe impl<T> Send for ToMoments<T> {}
-// SAFETY: as above.
-unsafe impl<T> Sync for ToMoments<T> {}
 
 impl<T: Float<Wide: Real + Source>> Reducer for ToMoments<T> {
     type In = T;
@@ -87,32 +77,56 @@ impl<T: Float<Wide: Real + Source>> Reducer for ToMoments<T> {
         Moments { count, mean: a.mean.add(way.mul(share)), squares }
     }
 
-    unsafe fn line(self, at: *const T, len: usize, step: isize, index: usize) -> Moments<T::Wide> {
-        if len == 0 {
-            return self.empty();
-        }
-        let count = T::Wide::from_f64(len as f64);
-        // SAFETY: the caller's promise.
-        unsafe {
-            let mean = FloatFolding::<_, T>::new(FloatSum).line(at, len, step, index).div(count);
-            let squares = FloatFolding::<_, T>::new(Deviations(mean.to_f64())).line(at, len, step, index);
-            Moments { count, mean, squares }
+    unsafe fn lines(self, at: *const T, len: usize, steps: Steps, _: usize, acc: &mut [Moments<T::Wide>]) {
+        if len > 0 {
+            run(LineMoments { at, len, between: steps.column, acc });
         }
     }
 
-    unsafe fn tile(self, at: *const T, rows: usize, steps: Steps, index: usize, acc: &mut [Moments<T::Wide>]) {
+    unsafe fn tile(self, at: *const T, rows: usize, row_step: isize, index: usize, acc: &mut [Moments<T::Wide>]) {
         if rows == 0 {
-            return acc.fill(self.empty());
+            return;
         }
         let (mut means, mut squares) = ([T::Wide::ZERO; WIDTH], [T::Wide::ZERO; WIDTH]);
-        let (means, squares) = (&mut means[..acc.len()], &mut squares[..acc.len()]);
         let count = T::Wide::from_f64(rows as f64);
-        // SAFETY: the caller's promise.
-        unsafe { FloatFolding::<_, T>::new(FloatSum).tile(at, rows, steps, index, means) };
-        means.iter_mut().for_each(|mean| *mean = mean.div(count));
-        run(TileDeviations { at, rows, steps, means, squares });
-        for (acc, (&mean, &squares)) in acc.iter_mut().zip(means.iter().zip(&*squares)) {
-            *acc = Moments { count, mean, squares };
+        for (nth, acc) in acc.chunks_mut(WIDTH).enumerate() {
+            let (means, squares) = (&mut means[..acc.len()], &mut squares[..acc.len()]);
+            means.fill(T::Wide::ZERO);
+            let at = at.wrapping_add(nth * WIDTH);
+            // SAFETY: the caller's promise.
+            unsafe { FloatFolding::<_, T>::new(FloatSum).tile(at, rows, row_step, index, means) };
+            means.iter_mut().for_each(|mean| *mean = mean.div(count));
+            run(TileDeviations { at, rows, row_step, means, squares });
+            for (acc, (&mean, &squares)) in acc.iter_mut().zip(means.iter().zip(&*squares)) {
+                *acc = Moments { count, mean, squares };
+            }
+        }
+    }
+}
+
+/// Moments of lines of `len` elements, `between` apart.
+struct LineMoments<'a, T: Number> {
+    at: *const T,
+    len: usize,
+    between: isize,
+    acc: &'a mut [Moments<T::Wide>],
+}
+
+impl<T: Float<Wide: Real + Source>> Kernel for LineMoments<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let LineMoments { at, len, between, acc } = self;
+        let count = T::Wide::from_f64(len as f64);
+        for (line, acc) in acc.iter_mut().enumerate() {
+            // SAFETY: the maker of the kernel vouches for the lines.
+            unsafe {
+                let at = at.offset(line as isize * between);
+                let mean = fold_line::<S, _, T>(FloatSum, at, len).div(count);
+                let squares = fold_line::<S, _, T>(Deviations(mean.to_f64()), at, len);
+                *acc = Moments { count, mean, squares };
+            }
         }
     }
 }
@@ -121,7 +135,7 @@ impl<T: Float<Wide: Real + Source>> Reducer for ToMoments<T> {
 struct TileDeviations<'a, T: Number> {
     at: *const T,
     rows: usize,
-    steps: Steps,
+    row_step: isize,
     means: &'a [T::Wide],
     squares: &'a mut [T::Wide],
 }
@@ -131,7 +145,7 @@ impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let TileDeviations { at, rows, steps, means, squares } = self;
+        let TileDeviations { at, rows, row_step, means, squares } = self;
         let lanes = T::Vector::<S>::LANES;
         for column in (0..means.len()).step_by(lanes) {
             let count = lanes.min(means.len() - column);
@@ -140,12 +154,8 @@ impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
                 let mean = T::Vector::<S>::load_partial(means.as_ptr().add(column), count);
                 let mut sum = T::Vector::<S>::from_f64(0.0);
                 for row in 0..rows as isize {
-                    let at = at.offset(row * steps.row);
-                    let x = if steps.column == 1 && count == lanes {
-                        T::load::<S>(at.add(column))
-                    } else {
-                        strided::<T, S>(at, steps.column, column, count)
-                    };
+                    let at = at.offset(row * row_step).add(column);
+                    let x = if count == lanes { T::load::<S>(at) } else { T::load_partial::<S>(at, count) };
                     let away = x - mean;
                     sum = sum + away * away;
                 }

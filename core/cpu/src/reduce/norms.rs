@@ -1,6 +1,6 @@
 //! Norms of vectors: sums of powers of sizes, and the extremes of sizes.
 
-use super::fold::{FloatFold, FloatFolding, Fold};
+use super::fold::{FloatFold, FloatFolding, Fold, float_folds};
 use super::{fold_into, reduce_into};
 use crate::array::Array;
 use crate::math;
@@ -10,30 +10,7 @@ use num_complex::ComplexFloat;
 use rushlight_base::{Element, Result};
 use std::marker::PhantomData;
 
-macro_rules! size_folds {
-    ($($(#[$doc:meta])* $name:ident, $empty:expr, |$x:ident| $lift:expr, |$a:ident, $b:ident| $merge:expr, $join:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        struct $name;
-        impl FloatFold for $name {
-            const EMPTY: f64 = $empty;
-            #[inline(always)]
-            fn lift<V: FloatVector>(self, $x: V) -> V {
-                $lift
-            }
-            #[inline(always)]
-            fn merge<V: FloatVector>(self, $a: V, $b: V) -> V {
-                $merge
-            }
-            #[inline(always)]
-            fn join<W: Real>(self, $a: W, $b: W) -> W {
-                $join
-            }
-        }
-    )*};
-}
-
-size_folds! {
+float_folds! {
     /// How many differ from zero.
     Set, 0.0, |x| V::select(x.eq(V::from_f64(0.0)), V::from_f64(0.0), V::from_f64(1.0)), |a, b| a + b, a.add(b);
     /// Sum of sizes.
@@ -95,22 +72,12 @@ impl Order {
 }
 
 /// The fold of complex numbers of type `T`, whose parts compute in `W`.
+#[derive(Clone, Copy)]
 struct ComplexSizes<T, W> {
     order: Order,
     power: W,
     element: PhantomData<T>,
 }
-
-impl<T, W: Copy> Clone for ComplexSizes<T, W> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, W: Copy> Copy for ComplexSizes<T, W> {}
-// SAFETY: no `T` is in it.
-unsafe impl<T, W: Send> Send for ComplexSizes<T, W> {}
-// SAFETY: as above.
-unsafe impl<T, W: Sync> Sync for ComplexSizes<T, W> {}
 
 impl<T, W> Fold for ComplexSizes<T, W>
 where

@@ -183,6 +183,26 @@ fn truth_and_products_on_every_road() {
 }
 
 #[test]
+fn zeros_of_either_sign_are_false_and_all_else_is_true() {
+    fn truths<T: Element>(values: &[T]) -> (Vec<u8>, i64) {
+        let each = (vec![values.len() as i64, 1], vec![1, 1], vec![1]);
+        let flags = outputs::<T, crate::Flag>(values, &each, any).iter().map(|flag| flag.0).collect();
+        let whole = (vec![values.len() as i64], vec![1], vec![0]);
+        (flags, outputs::<T, i64>(values, &whole, count_nonzero)[0])
+    }
+    let floats = [0.0f32, -0.0, 1e-45, f32::NAN, -2.0];
+    let expected = (vec![0, 0, 1, 1, 1], 3);
+    assert_eq!(truths(&floats), expected);
+    assert_eq!(truths(&floats.map(f64::from)), expected);
+    assert_eq!(truths(&[0.0f32, -0.0, 1.0, f32::NAN, -2.0].map(bf16::from_f32)), expected);
+    assert_eq!(truths(&[0i16, 0, 256, -1, 1]), expected);
+    let parts = [(0.0, -0.0), (-0.0, 0.0), (0.0, 1.0), (f32::NAN, 0.0), (-1.0, 0.0)];
+    assert_eq!(truths(&parts.map(|(re, im)| rushlight_base::Complex64::new(re, im))), expected);
+    let parts = parts.map(|(re, im)| rushlight_base::Complex128::new(f64::from(re), f64::from(im)));
+    assert_eq!(truths(&parts), expected);
+}
+
+#[test]
 fn extrema_and_their_first_places_on_every_road() {
     at_every_level(|| {
         for layout in layouts().into_iter().filter(|(sizes, _, _)| !sizes.contains(&0)) {
@@ -334,8 +354,10 @@ fn times_of_reductions() {
         let layout = (sizes.clone(), rushlight_base::contiguous_strides(&sizes).to_vec(), dims.clone());
         let values: Vec<f32> = noise(room_for(&layout.0, &layout.1)).map(|x| x as f32).collect();
         type Timed<'a> = &'a dyn Fn(&Array, &Array) -> Result<()>;
-        let kernels: [(&str, Timed, bool); 3] = [
+        let kernels: [(&str, Timed, bool); 5] = [
             ("sum", &sum, false),
+            ("mean", &mean, false),
+            ("var", &|o, a| variance(o, a, 1.0, false), false),
             ("amax", &|o, a| extremum(Some(o), None, a, Extremum::Max), false),
             ("argmax", &|o, a| extremum(None, Some(o), a, Extremum::Max), true),
         ];

@@ -190,28 +190,30 @@ pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
         Err(error) => Expr::from(error),
         Ok(false) => (grad * result.conj())._cumsum_from_end(dim) / self_.conj(),
         Ok(true) => {
-            // Of element k: the products up to it, without it, and on from there, weighed by the gradients.
             let len = reduced_count(&self_.sizes(), Some(&[dim]));
             let self_ = self_.conj();
-            let before = products_before(&self_, dim, len);
-            let parts: Vec<Expr> = (0..len)
-                .map(|k| {
-                    let first = grad.narrow(dim, k, 1);
-                    let mut sum = first;
-                    if k + 1 < len {
-                        let rest = self_.narrow(dim, k + 1, len - k - 1).cumprod(dim, None);
-                        sum = sum
-                            + (grad.narrow(dim, k + 1, len - k - 1) * rest).sum_dim_intlist(Some(&[dim]), true, None);
-                    }
-                    sum * before.narrow(dim, k, 1)
-                })
-                .collect();
-            Expr::of(|| {
-                let parts: Result<Vec<_>> = parts.iter().map(Expr::tensor).collect();
-                ops::cat(&parts?, dim)
-            })
+            products_before(&self_, dim, len) * weighed_products_after(grad, &self_, dim, len)
         }
     }
+}
+
+/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end. Sums of 1, 2, 4, ...
+/// terms are made of one another, so a row takes as many steps as its length has bits, and nothing is divided.
+fn weighed_products_after(grad: &Expr, self_: &Expr, dim: i64, len: i64) -> Expr {
+    let (mut sums, mut terms) = (grad.clone(), 1);
+    // The products of the `terms` elements after each.
+    let mut factors = self_.narrow(dim, 1, len - 1);
+    while terms < len {
+        let nearer = sums.narrow(dim, 0, len - terms) + &factors * sums.narrow(dim, terms, len - terms);
+        let last = sums.narrow(dim, len - terms, terms);
+        sums = Expr::of(|| ops::cat(&[nearer.tensor()?, last.tensor()?], dim));
+        let left = len - 2 * terms;
+        if left > 0 {
+            factors = factors.narrow(dim, 0, left) * factors.narrow(dim, terms, left);
+        }
+        terms *= 2;
+    }
+    sums
 }
 
 /// The gradient of the larger of two by `a`: whole where a > b, half at ties.

@@ -145,62 +145,57 @@ pub fn min(self_: &Dense) -> Result<Spec> {
     extreme("min", self_)
 }
 
+fn extreme_dim(name: &str, self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
+    check_real(name, self_)?;
+    check_not_empty(name, self_, Some(dim))?;
+    Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
+}
+
 /// The largest along a dimension, with its index.
 pub fn max_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
-    check_real("max", self_)?;
-    check_not_empty("max", self_, Some(dim))?;
-    Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
+    extreme_dim("max", self_, dim, keepdim)
 }
 
 /// The smallest along a dimension, with its index.
 pub fn min_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
-    check_real("min", self_)?;
-    check_not_empty("min", self_, Some(dim))?;
-    Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
+    extreme_dim("min", self_, dim, keepdim)
+}
+
+fn extreme_dims(name: &str, self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
+    check_real(name, self_)?;
+    if dim.is_empty() {
+        check_not_empty(name, self_, None)?;
+    }
+    for &dim in dim {
+        check_not_empty(name, self_, Some(dim))?;
+    }
+    reduced(self_, Some(dim), keepdim, self_.dtype)
 }
 
 /// The largest over some dimensions.
 pub fn amax(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
-    check_real("amax", self_)?;
-    if dim.is_empty() {
-        check_not_empty("amax", self_, None)?;
-    }
-    for &dim in dim {
-        check_not_empty("amax", self_, Some(dim))?;
-    }
-    reduced(self_, Some(dim), keepdim, self_.dtype)
+    extreme_dims("amax", self_, dim, keepdim)
 }
 
 /// The smallest over some dimensions.
 pub fn amin(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
-    check_real("amin", self_)?;
-    if dim.is_empty() {
-        check_not_empty("amin", self_, None)?;
-    }
-    for &dim in dim {
-        check_not_empty("amin", self_, Some(dim))?;
-    }
-    reduced(self_, Some(dim), keepdim, self_.dtype)
+    extreme_dims("amin", self_, dim, keepdim)
+}
+
+fn extreme_place(name: &str, self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
+    check_real(name, self_)?;
+    check_not_empty(name, self_, dim)?;
+    reduced(self_, dim.as_ref().map(std::slice::from_ref), keepdim, DType::I64)
 }
 
 /// The index of the largest.
 pub fn argmax(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
-    check_real("argmax", self_)?;
-    check_not_empty("argmax", self_, dim)?;
-    match dim {
-        Some(dim) => reduced(self_, Some(&[dim]), keepdim, DType::I64),
-        None => reduced(self_, None, keepdim, DType::I64),
-    }
+    extreme_place("argmax", self_, dim, keepdim)
 }
 
 /// The index of the smallest.
 pub fn argmin(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
-    check_real("argmin", self_)?;
-    check_not_empty("argmin", self_, dim)?;
-    match dim {
-        Some(dim) => reduced(self_, Some(&[dim]), keepdim, DType::I64),
-        None => reduced(self_, None, keepdim, DType::I64),
-    }
+    extreme_place("argmin", self_, dim, keepdim)
 }
 
 /// Truth values are bool; those of uint8 are uint8.
