@@ -198,7 +198,7 @@ fn zeros_of_either_sign_are_false_and_all_else_is_true() {
     assert_eq!(truths(&[0i16, 0, 256, -1, 1]), expected);
     let parts = [(0.0, -0.0), (-0.0, 0.0), (0.0, 1.0), (f32::NAN, 0.0), (-1.0, 0.0)];
     assert_eq!(truths(&parts.map(|(re, im)| rushlight_base::Complex64::new(re, im))), expected);
-    let parts = parts.map(|(re, im)| rushlight_base::Complex128::new(f64::from(re), f64::from(im)));
+    let parts = parts.map(|(re, im)| Complex128::new(f64::from(re), f64::from(im)));
     assert_eq!(truths(&parts), expected);
 }
 
