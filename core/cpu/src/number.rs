@@ -132,7 +132,8 @@ pub(crate) fn f16_from_f32(value: f32) -> f16 {
 pub(crate) fn bf16_from_f32(value: f32) -> bf16 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff).wrapping_add((bits >> 16) & 1) >> 16;
-    bf16::from_bits(if value.is_nan() { 0x7fc0 } else { rounded as u16 })
+    // Compared as an integer: loops over this become vector code.
+    bf16::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fc0 } else { rounded } as u16)
 }
 
 /// A brain float as `f32`: the upper half of one.

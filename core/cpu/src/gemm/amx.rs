@@ -68,7 +68,25 @@ static SHAPE: Shape = Shape {
 struct Room(#[allow(dead_code, reason = "only its place is used")] [u32; 32 * 32]);
 
 /// Bytes of a row of sums.
-const ROW: usize = 128;
+const ROW: isize = 128;
+
+/// Switches the registers on, for any number of tiles: that takes as long as a small tile itself.
+///
+/// # Safety
+/// The processor has them.
+unsafe fn open() {
+    // SAFETY: says the caller; the shape is valid.
+    unsafe { asm!("ldtilecfg [{shape}]", shape = in(reg) &raw const SHAPE, options(nostack)) }
+}
+
+/// Switches them off again: threads with registers in use cost the system more to switch.
+///
+/// # Safety
+/// As for [`open`].
+unsafe fn close() {
+    // SAFETY: says the caller.
+    unsafe { asm!("tilerelease", options(nostack)) }
+}
 
 macro_rules! tiles {
     ($name:ident, $multiply:literal, $vector:ty) => {
@@ -79,11 +97,10 @@ macro_rules! tiles {
         #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
         unsafe fn $name<const M: usize, const N: usize>(tile: &Tile) {
             let mut room = std::mem::MaybeUninit::<Room>::uninit();
-            let sums = room.as_mut_ptr().cast::<u32>();
-            // SAFETY: the panels hold `depth` groups of 64 bytes for full tiles; the room holds the sums.
+            // SAFETY: the registers are `open`; the panels hold `depth` groups of 64 bytes for full tiles; the room holds
+            // the sums.
             unsafe {
-                asm!("ldtilecfg [{shape}]", "tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3",
-                    shape = in(reg) &raw const SHAPE, options(nostack),
+                asm!("tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3", options(nostack),
                     out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _, out("tmm4") _, out("tmm5") _,
                     out("tmm6") _, out("tmm7") _);
                 let (left, right, depth) = (tile.left, tile.right, tile.depth);
@@ -123,13 +140,32 @@ macro_rules! tiles {
                         left = inout(reg) left => _, right = inout(reg) right => _, depth = inout(reg) depth => _,
                         row = in(reg) 64usize, options(nostack)),
                 }
-                asm!("tilestored [{sums} + 1*{row}], tmm0", "tilestored [{sums} + 1*{row} + 64], tmm1",
-                    "tilestored [{sums} + 1*{row} + 2048], tmm2", "tilestored [{sums} + 1*{row} + 2112], tmm3",
-                    "tilerelease", sums = in(reg) sums, row = in(reg) ROW, options(nostack));
+                // Whole tiles to which nothing is added go where they belong.
+                let whole = tile.add.is_null() && tile.rows == 16 * M && tile.columns == 16 * N;
+                let (sums, step) = match whole {
+                    true => (tile.out, tile.out_row),
+                    false => (room.as_mut_ptr().cast::<u8>(), ROW),
+                };
+                asm!("tilestored [{sums} + 1*{row}], tmm0", sums = in(reg) sums, row = in(reg) step, options(nostack));
+                if N == 2 {
+                    asm!("tilestored [{sums} + 1*{row} + 64], tmm1", sums = in(reg) sums, row = in(reg) step, options(nostack));
+                }
+                if M == 2 {
+                    let sums = sums.offset(16 * step);
+                    asm!("tilestored [{sums} + 1*{row}], tmm2", sums = in(reg) sums, row = in(reg) step, options(nostack));
+                    if N == 2 {
+                        asm!("tilestored [{sums} + 1*{row} + 64], tmm3", sums = in(reg) sums, row = in(reg) step,
+                            options(nostack));
+                    }
+                }
+                if whole {
+                    return;
+                }
+                let sums = room.as_ptr().cast::<u8>();
                 for row in 0..tile.rows {
                     for first in (0..tile.columns).step_by(16) {
                         let count = 16.min(tile.columns - first);
-                        let at = sums.cast::<u8>().add(row * ROW).cast::<<$vector as Vector>::Sum>().add(first);
+                        let at = sums.offset(row as isize * ROW).cast::<<$vector as Vector>::Sum>().add(first);
                         let mut total = <$vector>::read(at, 16);
                         if !tile.add.is_null() {
                             let add = tile.add.offset(row as isize * tile.add_row).cast::<<$vector as Vector>::Sum>();
@@ -169,5 +205,6 @@ const fn kernels(group: usize, in_bytes: usize, packed: &'static [[TileFn; 3]]) 
         height_step: 16,
         packed,
         direct: &[],
+        registers: Some((open, close)),
     }
 }

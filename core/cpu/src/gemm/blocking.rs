@@ -7,6 +7,9 @@ use super::tile::Kernels;
 
 /// Bytes of a left panel, which should stay in the first-level cache while right panels pass by.
 const PANEL_BYTES: usize = 24 << 10;
+/// Elements along k of a block for matrix registers, which are so fast that panels come from the second-level cache anyway,
+/// and sums should seldom wait for the next block.
+const TILED_DEPTH: usize = 1024;
 /// Bytes of right panels that should stay in the second-level cache of a core while left panels pass by.
 const RIGHT_SHARE: usize = 512 << 10;
 /// Bytes of left panels in a share.
@@ -35,7 +38,7 @@ pub(super) struct Depth {
 
 impl Depth {
     pub fn new(kernels: &Kernels, k: usize) -> Depth {
-        let most = PANEL_BYTES / (kernels.rows * kernels.in_bytes);
+        let most = if kernels.registers.is_some() { TILED_DEPTH } else { PANEL_BYTES / (kernels.rows * kernels.in_bytes) };
         let block = k.div_ceil(k.div_ceil(most).max(1)).next_multiple_of(kernels.group).max(kernels.group);
         Depth { block, blocks: k.div_ceil(block).max(1) }
     }

@@ -319,7 +319,7 @@ impl Run<'_> {
                         None => right_room,
                     };
                     let grid = Grid::new([rows.len(), panels.len()], [left_bytes, right_bytes], threads);
-                    each(grid.shares(), threads, &|share| {
+                    let compute = |share| {
                         let (own_rows, own_panels) = grid.share(share);
                         for i in own_rows {
                             let row = (rows.start + i) * height;
@@ -355,7 +355,8 @@ impl Run<'_> {
                                 self.compute(function, tile, row, column, stage, sums);
                             }
                         }
-                    })?;
+                    };
+                    each(grid.shares(), threads, &|share| kernels.with_registers(|| compute(share)))?;
                 }
             }
         }

@@ -102,18 +102,26 @@ unsafe fn rows<S: Sum, T: Stored<S> + Default, const ADD: bool>(f: &Finish, acti
             let mut column = 0;
             if f.out_column == 1 && (!ADD || f.add_column == 1 || f.add_column == 0) {
                 while column + BLOCK <= f.columns {
-                    let sums = sums.add(column).cast::<[S; BLOCK]>().read_unaligned();
-                    let mut adds = [T::default(); BLOCK];
+                    // A loop for each step, none with a branch inside: so they become vector code for every dtype.
+                    let mut values = sums.add(column).cast::<[S; BLOCK]>().read_unaligned();
+                    if !alone {
+                        values.iter_mut().for_each(|value| *value = alpha.mul(*value));
+                    }
                     if ADD {
-                        adds = if f.add_column == 1 {
-                            add.add(column).cast::<[T; BLOCK]>().read_unaligned()
-                        } else {
-                            [add.read(); BLOCK]
+                        let stored = match f.add_column {
+                            1 => add.add(column).cast::<[T; BLOCK]>().read_unaligned(),
+                            _ => [add.read(); BLOCK],
                         };
+                        let mut adds = [S::ZERO; BLOCK];
+                        adds.iter_mut().zip(stored).for_each(|(add, stored)| *add = stored.widen());
+                        if !plain {
+                            adds.iter_mut().for_each(|add| *add = beta.mul(*add));
+                        }
+                        values.iter_mut().zip(adds).for_each(|(value, add)| *value = add.add(*value));
                     }
                     let mut results = [T::default(); BLOCK];
-                    for i in 0..BLOCK {
-                        results[i] = T::narrow(value(sums[i], adds[i].widen()));
+                    for (result, value) in results.iter_mut().zip(values) {
+                        *result = T::narrow(activate(value));
                     }
                     out.add(column).cast::<[T; BLOCK]>().write_unaligned(results);
                     column += BLOCK;

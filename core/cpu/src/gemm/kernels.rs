@@ -82,6 +82,7 @@ macro_rules! kernels {
             height_step: STEP,
             packed: PACKED,
             direct: DIRECT,
+            registers: None,
         };
         KERNELS
     }};

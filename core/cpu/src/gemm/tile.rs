@@ -60,9 +60,27 @@ pub(super) struct Kernels {
     /// Tiles of operands as they lie, `[height - 1][vectors - 1]`, where the right one's columns are neighbours. Not
     /// for every arithmetic.
     pub direct: &'static [[TileFn; WIDEST]],
+    /// Switch registers on and off that tiles need.
+    pub registers: Option<(unsafe fn(), unsafe fn())>,
 }
 
 impl Kernels {
+    /// Runs `body`, which computes tiles, with their registers switched on.
+    #[inline(always)]
+    pub fn with_registers(&self, body: impl FnOnce()) {
+        // SAFETY: kernels are only handed out for processors that have what they need.
+        unsafe {
+            match self.registers {
+                Some((open, close)) => {
+                    open();
+                    body();
+                    close();
+                }
+                None => body(),
+            }
+        }
+    }
+
     /// Columns of a panel.
     pub fn columns(&self) -> usize {
         self.lanes * self.vectors
