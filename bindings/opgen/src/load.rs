@@ -150,7 +150,7 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
     if signature.to_string() != raw.func {
         problems.push(format!("`func` is not in its canonical form, which is \"{signature}\""));
     }
-    check_types(&signature, &mut problems);
+    check_types(&signature, raw.inplace.is_some() || signature.writes(), &mut problems);
     let body = body(&raw, &signature, &mut problems);
     let forms = forms(&raw, &signature, &body, &mut problems);
     let derivative = derivative(&raw, &signature, &forms, &body, &mut problems);
@@ -195,13 +195,12 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
     if problems.is_empty() { Ok(op) } else { Err(problems) }
 }
 
-fn check_types(signature: &Signature, problems: &mut Vec<String>) {
+fn check_types(signature: &Signature, changes: bool, problems: &mut Vec<String>) {
     for (index, argument) in signature.arguments.iter().enumerate() {
         let options =
             index >= 1 && (1..4).any(|back| index >= back && is_options_tail(&signature.arguments[index - back..]));
         // What the generated Rust calls its own values.
-        const TAKEN: [&str; 13] = [
-            "tensor",
+        const TAKEN: [&str; 12] = [
             "place",
             "spec",
             "base",
@@ -215,7 +214,9 @@ fn check_types(signature: &Signature, problems: &mut Vec<String>) {
             "call",
             "args",
         ];
-        if TAKEN.contains(&argument.name.as_str()) {
+        // In-place forms keep the written tensor under this name.
+        let kept = changes && argument.name == "tensor";
+        if kept || TAKEN.contains(&argument.name.as_str()) {
             problems.push(format!("the argument name `{}` is taken by the generated code", argument.name));
         }
         if !options && Kind::of(&argument.ty).is_none() && argument.name != "pin_memory" {

@@ -204,6 +204,846 @@ pub unsafe extern "C" fn rlt_tensor_addmm_out(
     })
 }
 
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+///
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+///
+/// Shapes: `(b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)`.
+/// Errors: The batch and inner sizes must agree and all dtypes must be the same.
+///
+/// `baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_baddbmm(
+    self_: *const rlt_tensor,
+    batch1: *const rlt_tensor,
+    batch2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_baddbmm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let batch1 = arg::tensor(batch1, "batch1")?;
+            let batch2 = arg::tensor(batch2, "batch2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::baddbmm(&self_, &batch1, &batch2, beta, alpha)?)
+        }
+    })
+}
+
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+///
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+///
+/// Shapes: `(b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)`.
+/// Errors: The batch and inner sizes must agree and all dtypes must be the same.
+/// The result is written into `self`.
+///
+/// `baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_baddbmm_(
+    self_: *const rlt_tensor,
+    batch1: *const rlt_tensor,
+    batch2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_baddbmm_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let batch1 = arg::tensor(batch1, "batch1")?;
+            let batch2 = arg::tensor(batch2, "batch2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            ops::baddbmm_(&self_, &batch1, &batch2, beta, alpha)
+        }
+    })
+}
+
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+///
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+///
+/// Shapes: `(b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)`.
+/// Errors: The batch and inner sizes must agree and all dtypes must be the same.
+/// The result is written into `out`, resized where needed.
+///
+/// `baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
+/// out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_baddbmm_out(
+    self_: *const rlt_tensor,
+    batch1: *const rlt_tensor,
+    batch2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_baddbmm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let batch1 = arg::tensor(batch1, "batch1")?;
+            let batch2 = arg::tensor(batch2, "batch2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out = arg::tensor(out, "out")?;
+            ops::baddbmm_out(&self_, &batch1, &batch2, beta, alpha, &out)
+        }
+    })
+}
+
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+///
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+///
+/// Shapes: `(n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)`.
+/// Errors: The batch and inner sizes must agree and all dtypes must be the same.
+///
+/// `addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addbmm(
+    self_: *const rlt_tensor,
+    batch1: *const rlt_tensor,
+    batch2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_addbmm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let batch1 = arg::tensor(batch1, "batch1")?;
+            let batch2 = arg::tensor(batch2, "batch2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::addbmm(&self_, &batch1, &batch2, beta, alpha)?)
+        }
+    })
+}
+
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+///
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+///
+/// Shapes: `(n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)`.
+/// Errors: The batch and inner sizes must agree and all dtypes must be the same.
+/// The result is written into `self`.
+///
+/// `addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addbmm_(
+    self_: *const rlt_tensor,
+    batch1: *const rlt_tensor,
+    batch2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_addbmm_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let batch1 = arg::tensor(batch1, "batch1")?;
+            let batch2 = arg::tensor(batch2, "batch2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            ops::addbmm_(&self_, &batch1, &batch2, beta, alpha)
+        }
+    })
+}
+
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+///
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+///
+/// Shapes: `(n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)`.
+/// Errors: The batch and inner sizes must agree and all dtypes must be the same.
+/// The result is written into `out`, resized where needed.
+///
+/// `addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
+/// out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addbmm_out(
+    self_: *const rlt_tensor,
+    batch1: *const rlt_tensor,
+    batch2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_addbmm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let batch1 = arg::tensor(batch1, "batch1")?;
+            let batch2 = arg::tensor(batch2, "batch2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out = arg::tensor(out, "out")?;
+            ops::addbmm_out(&self_, &batch1, &batch2, beta, alpha, &out)
+        }
+    })
+}
+
+/// Multiplies a matrix and a vector.
+///
+/// `out[i] = sum_k self[i, k] * vec[k]`
+///
+/// Shapes: `(n, k), (k) -> (n)`.
+/// Errors: The inner sizes must agree and both dtypes must be the same.
+///
+/// `mv(Tensor self, Tensor vec) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mv(
+    self_: *const rlt_tensor,
+    vec: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_mv", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec = arg::tensor(vec, "vec")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::mv(&self_, &vec)?)
+        }
+    })
+}
+
+/// Multiplies a matrix and a vector.
+///
+/// `out[i] = sum_k self[i, k] * vec[k]`
+///
+/// Shapes: `(n, k), (k) -> (n)`.
+/// Errors: The inner sizes must agree and both dtypes must be the same.
+/// The result is written into `out`, resized where needed.
+///
+/// `mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mv_out(
+    self_: *const rlt_tensor,
+    vec: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_mv_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec = arg::tensor(vec, "vec")?;
+            let out = arg::tensor(out, "out")?;
+            ops::mv_out(&self_, &vec, &out)
+        }
+    })
+}
+
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+///
+/// `out = beta * self + alpha * (mat @ vec)`
+///
+/// Shapes: `(n) or broadcastable to it, (n, k), (k) -> (n)`.
+/// Errors: The inner sizes must agree and all dtypes must be the same.
+///
+/// `addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addmv(
+    self_: *const rlt_tensor,
+    mat: *const rlt_tensor,
+    vec: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_addmv", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mat = arg::tensor(mat, "mat")?;
+            let vec = arg::tensor(vec, "vec")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::addmv(&self_, &mat, &vec, beta, alpha)?)
+        }
+    })
+}
+
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+///
+/// `out = beta * self + alpha * (mat @ vec)`
+///
+/// Shapes: `(n) or broadcastable to it, (n, k), (k) -> (n)`.
+/// Errors: The inner sizes must agree and all dtypes must be the same.
+/// The result is written into `self`.
+///
+/// `addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addmv_(
+    self_: *const rlt_tensor,
+    mat: *const rlt_tensor,
+    vec: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_addmv_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mat = arg::tensor(mat, "mat")?;
+            let vec = arg::tensor(vec, "vec")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            ops::addmv_(&self_, &mat, &vec, beta, alpha)
+        }
+    })
+}
+
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+///
+/// `out = beta * self + alpha * (mat @ vec)`
+///
+/// Shapes: `(n) or broadcastable to it, (n, k), (k) -> (n)`.
+/// Errors: The inner sizes must agree and all dtypes must be the same.
+/// The result is written into `out`, resized where needed.
+///
+/// `addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addmv_out(
+    self_: *const rlt_tensor,
+    mat: *const rlt_tensor,
+    vec: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_addmv_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mat = arg::tensor(mat, "mat")?;
+            let vec = arg::tensor(vec, "vec")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out = arg::tensor(out, "out")?;
+            ops::addmv_out(&self_, &mat, &vec, beta, alpha, &out)
+        }
+    })
+}
+
+/// Multiplies two vectors; complex numbers are not conjugated.
+///
+/// `out = sum_k self[k] * tensor[k]`
+///
+/// Shapes: `(k), (k) -> ()`.
+/// Errors: Both must have one dimension, as many elements and the same dtype.
+///
+/// `dot(Tensor self, Tensor tensor) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_dot(
+    self_: *const rlt_tensor,
+    tensor: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_dot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let tensor = arg::tensor(tensor, "tensor")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::dot(&self_, &tensor)?)
+        }
+    })
+}
+
+/// Multiplies two vectors; complex numbers are not conjugated.
+///
+/// `out = sum_k self[k] * tensor[k]`
+///
+/// Shapes: `(k), (k) -> ()`.
+/// Errors: Both must have one dimension, as many elements and the same dtype.
+/// The result is written into `out`, resized where needed.
+///
+/// `dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_dot_out(
+    self_: *const rlt_tensor,
+    tensor: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_dot_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let tensor = arg::tensor(tensor, "tensor")?;
+            let out = arg::tensor(out, "out")?;
+            ops::dot_out(&self_, &tensor, &out)
+        }
+    })
+}
+
+/// Multiplies the conjugate of a vector and a vector.
+///
+/// `out = sum_k conj(self[k]) * other[k]`
+///
+/// Shapes: `(k), (k) -> ()`.
+/// Errors: Both must have one dimension, as many elements and the same dtype.
+///
+/// `vdot(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_vdot(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_vdot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::vdot(&self_, &other)?)
+        }
+    })
+}
+
+/// Multiplies the conjugate of a vector and a vector.
+///
+/// `out = sum_k conj(self[k]) * other[k]`
+///
+/// Shapes: `(k), (k) -> ()`.
+/// Errors: Both must have one dimension, as many elements and the same dtype.
+/// The result is written into `out`, resized where needed.
+///
+/// `vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_vdot_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_vdot_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::vdot_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Sums products along the last dimensions; a number multiplies the other tensor.
+///
+/// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+///
+/// Shapes: `(*, k), (+, k) -> (*, +)`.
+/// Errors: The last sizes must agree and both dtypes must be the same.
+///
+/// `inner(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_inner(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_inner", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::inner(&self_, &other)?)
+        }
+    })
+}
+
+/// Sums products along the last dimensions; a number multiplies the other tensor.
+///
+/// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+///
+/// Shapes: `(*, k), (+, k) -> (*, +)`.
+/// Errors: The last sizes must agree and both dtypes must be the same.
+/// The result is written into `out`, resized where needed.
+///
+/// `inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_inner_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_inner_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::inner_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Multiplies each element of a vector with each of another one.
+///
+/// `out[i, j] = self[i] * vec2[j]`
+///
+/// Shapes: `(n), (m) -> (n, m)`.
+/// Errors: Both must have one dimension.
+///
+/// `outer(Tensor self, Tensor vec2) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_outer(
+    self_: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_outer", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::outer(&self_, &vec2)?)
+        }
+    })
+}
+
+/// Multiplies each element of a vector with each of another one.
+///
+/// `out[i, j] = self[i] * vec2[j]`
+///
+/// Shapes: `(n), (m) -> (n, m)`.
+/// Errors: Both must have one dimension.
+/// The result is written into `out`, resized where needed.
+///
+/// `outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_outer_out(
+    self_: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_outer_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let out = arg::tensor(out, "out")?;
+            ops::outer_out(&self_, &vec2, &out)
+        }
+    })
+}
+
+/// Another name of `outer`.
+///
+/// `out[i, j] = self[i] * vec2[j]`
+///
+/// Shapes: `(n), (m) -> (n, m)`.
+/// Errors: Both must have one dimension.
+///
+/// `ger(Tensor self, Tensor vec2) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_ger(
+    self_: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_ger", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::ger(&self_, &vec2)?)
+        }
+    })
+}
+
+/// Another name of `outer`.
+///
+/// `out[i, j] = self[i] * vec2[j]`
+///
+/// Shapes: `(n), (m) -> (n, m)`.
+/// Errors: Both must have one dimension.
+/// The result is written into `out`, resized where needed.
+///
+/// `ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_ger_out(
+    self_: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_ger_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let out = arg::tensor(out, "out")?;
+            ops::ger_out(&self_, &vec2, &out)
+        }
+    })
+}
+
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+/// that is not read.
+///
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+///
+/// Shapes: `(n, m) or broadcastable to it, (n), (m) -> (n, m)`.
+/// Errors: The vectors must have one dimension. For integers `alpha` and `beta` must be integral.
+///
+/// `addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addr(
+    self_: *const rlt_tensor,
+    vec1: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_addr", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec1 = arg::tensor(vec1, "vec1")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::addr(&self_, &vec1, &vec2, beta, alpha)?)
+        }
+    })
+}
+
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+/// that is not read.
+///
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+///
+/// Shapes: `(n, m) or broadcastable to it, (n), (m) -> (n, m)`.
+/// Errors: The vectors must have one dimension. For integers `alpha` and `beta` must be integral.
+/// The result is written into `self`.
+///
+/// `addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addr_(
+    self_: *const rlt_tensor,
+    vec1: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_addr_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec1 = arg::tensor(vec1, "vec1")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            ops::addr_(&self_, &vec1, &vec2, beta, alpha)
+        }
+    })
+}
+
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+/// that is not read.
+///
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+///
+/// Shapes: `(n, m) or broadcastable to it, (n), (m) -> (n, m)`.
+/// Errors: The vectors must have one dimension. For integers `alpha` and `beta` must be integral.
+/// The result is written into `out`, resized where needed.
+///
+/// `addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
+/// -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_addr_out(
+    self_: *const rlt_tensor,
+    vec1: *const rlt_tensor,
+    vec2: *const rlt_tensor,
+    beta: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_addr_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let vec1 = arg::tensor(vec1, "vec1")?;
+            let vec2 = arg::tensor(vec2, "vec2")?;
+            let beta = arg::scalar(beta, "beta")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out = arg::tensor(out, "out")?;
+            ops::addr_out(&self_, &vec1, &vec2, beta, alpha, &out)
+        }
+    })
+}
+
+/// Multiplies matrices, in the order that takes the fewest multiplications.
+///
+/// `out = matrices[0] @ matrices[1] @ ...`
+///
+/// Shapes: `(a, b), (b, c), ... -> (a, z)`.
+/// Errors: There must be one, all must be matrices, neighbours must fit.
+///
+/// `chain_matmul(Tensor[] matrices) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_chain_matmul(
+    matrices: *const *const rlt_tensor,
+    matrices_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_chain_matmul", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let matrices = arg::tensors(matrices, matrices_len, "matrices")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::chain_matmul(&matrices.refs())?)
+        }
+    })
+}
+
+/// Multiplies matrices, in the order that takes the fewest multiplications.
+///
+/// `out = matrices[0] @ matrices[1] @ ...`
+///
+/// Shapes: `(a, b), (b, c), ... -> (a, z)`.
+/// Errors: There must be one, all must be matrices, neighbours must fit.
+/// The result is written into `out`, resized where needed.
+///
+/// `chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_chain_matmul_out(
+    matrices: *const *const rlt_tensor,
+    matrices_len: i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_chain_matmul_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let matrices = arg::tensors(matrices, matrices_len, "matrices")?;
+            let out = arg::tensor(out, "out")?;
+            ops::chain_matmul_out(&matrices.refs(), &out)
+        }
+    })
+}
+
+/// Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may
+/// be vectors.
+///
+/// `out = tensors[0] @ tensors[1] @ ...`
+///
+/// Shapes: `(a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the
+/// end`.
+/// Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+///
+/// `linalg_multi_dot(Tensor[] tensors) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_multi_dot(
+    tensors: *const *const rlt_tensor,
+    tensors_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_multi_dot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_multi_dot(&tensors.refs())?)
+        }
+    })
+}
+
+/// Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may
+/// be vectors.
+///
+/// `out = tensors[0] @ tensors[1] @ ...`
+///
+/// Shapes: `(a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the
+/// end`.
+/// Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+/// The result is written into `out`, resized where needed.
+///
+/// `linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_multi_dot_out(
+    tensors: *const *const rlt_tensor,
+    tensors_len: i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_multi_dot_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
+            let out = arg::tensor(out, "out")?;
+            ops::linalg_multi_dot_out(&tensors.refs(), &out)
+        }
+    })
+}
+
+/// Multiplies two matrices of signed bytes into one of 32-bit integers.
+///
+/// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+///
+/// Shapes: `(n, k), (k, m) -> (n, m)`.
+/// Errors: Both must be matrices of int8, and the inner sizes must agree.
+///
+/// `_int_mm(Tensor self, Tensor mat2) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__int_mm(
+    self_: *const rlt_tensor,
+    mat2: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__int_mm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mat2 = arg::tensor(mat2, "mat2")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_int_mm(&self_, &mat2)?)
+        }
+    })
+}
+
+/// Multiplies two matrices of signed bytes into one of 32-bit integers.
+///
+/// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+///
+/// Shapes: `(n, k), (k, m) -> (n, m)`.
+/// Errors: Both must be matrices of int8, and the inner sizes must agree.
+/// The result is written into `out`, resized where needed.
+///
+/// `_int_mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__int_mm_out(
+    self_: *const rlt_tensor,
+    mat2: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__int_mm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mat2 = arg::tensor(mat2, "mat2")?;
+            let out = arg::tensor(out, "out")?;
+            ops::_int_mm_out(&self_, &mat2, &out)
+        }
+    })
+}
+
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
 ///
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`

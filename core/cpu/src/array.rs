@@ -101,6 +101,14 @@ impl<'a> Array<'a> {
         self.at
     }
 
+    /// Element `index` of the first dimension.
+    pub fn select(&self, index: i64) -> Result<Array<'a>> {
+        let inside = self.sizes.first().is_some_and(|&size| (0..size).contains(&index));
+        ensure!(inside, Internal, "no element {index} in an array of sizes {:?}", self.sizes);
+        let at = self.at.wrapping_offset((index * self.strides[0]) as isize * self.dtype.size() as isize);
+        Ok(Array { at, dtype: self.dtype, sizes: &self.sizes[1..], strides: &self.strides[1..] })
+    }
+
     /// Sizes and strides with dimension `dim` taken out (of a 0-dim array: nothing to take out).
     pub(crate) fn without(&self, dim: usize) -> (DimVec, DimVec) {
         let keep = |list: &[i64]| -> DimVec {

@@ -118,6 +118,452 @@ int32_t rlt_tensor_addmm_out(const rlt_tensor *self_,
                              const rlt_tensor *out);
 
 /**
+ * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+ *
+ * `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+ *
+ * Shapes: `(b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)`.
+ * Errors: The batch and inner sizes must agree and all dtypes must be the same.
+ *
+ * `baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+ */
+int32_t rlt_tensor_baddbmm(const rlt_tensor *self_,
+                           const rlt_tensor *batch1,
+                           const rlt_tensor *batch2,
+                           const rlt_scalar *beta,
+                           const rlt_scalar *alpha,
+                           rlt_tensor **out0);
+
+/**
+ * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+ *
+ * `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+ *
+ * Shapes: `(b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)`.
+ * Errors: The batch and inner sizes must agree and all dtypes must be the same.
+ * The result is written into `self`.
+ *
+ * `baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_baddbmm_(const rlt_tensor *self_,
+                            const rlt_tensor *batch1,
+                            const rlt_tensor *batch2,
+                            const rlt_scalar *beta,
+                            const rlt_scalar *alpha);
+
+/**
+ * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+ *
+ * `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+ *
+ * Shapes: `(b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)`.
+ * Errors: The batch and inner sizes must agree and all dtypes must be the same.
+ * The result is written into `out`, resized where needed.
+ *
+ * `baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
+ * out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_baddbmm_out(const rlt_tensor *self_,
+                               const rlt_tensor *batch1,
+                               const rlt_tensor *batch2,
+                               const rlt_scalar *beta,
+                               const rlt_scalar *alpha,
+                               const rlt_tensor *out);
+
+/**
+ * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+ *
+ * `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+ *
+ * Shapes: `(n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)`.
+ * Errors: The batch and inner sizes must agree and all dtypes must be the same.
+ *
+ * `addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+ */
+int32_t rlt_tensor_addbmm(const rlt_tensor *self_,
+                          const rlt_tensor *batch1,
+                          const rlt_tensor *batch2,
+                          const rlt_scalar *beta,
+                          const rlt_scalar *alpha,
+                          rlt_tensor **out0);
+
+/**
+ * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+ *
+ * `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+ *
+ * Shapes: `(n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)`.
+ * Errors: The batch and inner sizes must agree and all dtypes must be the same.
+ * The result is written into `self`.
+ *
+ * `addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_addbmm_(const rlt_tensor *self_,
+                           const rlt_tensor *batch1,
+                           const rlt_tensor *batch2,
+                           const rlt_scalar *beta,
+                           const rlt_scalar *alpha);
+
+/**
+ * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+ *
+ * `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+ *
+ * Shapes: `(n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)`.
+ * Errors: The batch and inner sizes must agree and all dtypes must be the same.
+ * The result is written into `out`, resized where needed.
+ *
+ * `addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!)
+ * out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_addbmm_out(const rlt_tensor *self_,
+                              const rlt_tensor *batch1,
+                              const rlt_tensor *batch2,
+                              const rlt_scalar *beta,
+                              const rlt_scalar *alpha,
+                              const rlt_tensor *out);
+
+/**
+ * Multiplies a matrix and a vector.
+ *
+ * `out[i] = sum_k self[i, k] * vec[k]`
+ *
+ * Shapes: `(n, k), (k) -> (n)`.
+ * Errors: The inner sizes must agree and both dtypes must be the same.
+ *
+ * `mv(Tensor self, Tensor vec) -> Tensor`
+ */
+int32_t rlt_tensor_mv(const rlt_tensor *self_, const rlt_tensor *vec, rlt_tensor **out0);
+
+/**
+ * Multiplies a matrix and a vector.
+ *
+ * `out[i] = sum_k self[i, k] * vec[k]`
+ *
+ * Shapes: `(n, k), (k) -> (n)`.
+ * Errors: The inner sizes must agree and both dtypes must be the same.
+ * The result is written into `out`, resized where needed.
+ *
+ * `mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_mv_out(const rlt_tensor *self_, const rlt_tensor *vec, const rlt_tensor *out);
+
+/**
+ * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+ *
+ * `out = beta * self + alpha * (mat @ vec)`
+ *
+ * Shapes: `(n) or broadcastable to it, (n, k), (k) -> (n)`.
+ * Errors: The inner sizes must agree and all dtypes must be the same.
+ *
+ * `addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+ */
+int32_t rlt_tensor_addmv(const rlt_tensor *self_,
+                         const rlt_tensor *mat,
+                         const rlt_tensor *vec,
+                         const rlt_scalar *beta,
+                         const rlt_scalar *alpha,
+                         rlt_tensor **out0);
+
+/**
+ * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+ *
+ * `out = beta * self + alpha * (mat @ vec)`
+ *
+ * Shapes: `(n) or broadcastable to it, (n, k), (k) -> (n)`.
+ * Errors: The inner sizes must agree and all dtypes must be the same.
+ * The result is written into `self`.
+ *
+ * `addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_addmv_(const rlt_tensor *self_,
+                          const rlt_tensor *mat,
+                          const rlt_tensor *vec,
+                          const rlt_scalar *beta,
+                          const rlt_scalar *alpha);
+
+/**
+ * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+ *
+ * `out = beta * self + alpha * (mat @ vec)`
+ *
+ * Shapes: `(n) or broadcastable to it, (n, k), (k) -> (n)`.
+ * Errors: The inner sizes must agree and all dtypes must be the same.
+ * The result is written into `out`, resized where needed.
+ *
+ * `addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_addmv_out(const rlt_tensor *self_,
+                             const rlt_tensor *mat,
+                             const rlt_tensor *vec,
+                             const rlt_scalar *beta,
+                             const rlt_scalar *alpha,
+                             const rlt_tensor *out);
+
+/**
+ * Multiplies two vectors; complex numbers are not conjugated.
+ *
+ * `out = sum_k self[k] * tensor[k]`
+ *
+ * Shapes: `(k), (k) -> ()`.
+ * Errors: Both must have one dimension, as many elements and the same dtype.
+ *
+ * `dot(Tensor self, Tensor tensor) -> Tensor`
+ */
+int32_t rlt_tensor_dot(const rlt_tensor *self_, const rlt_tensor *tensor, rlt_tensor **out0);
+
+/**
+ * Multiplies two vectors; complex numbers are not conjugated.
+ *
+ * `out = sum_k self[k] * tensor[k]`
+ *
+ * Shapes: `(k), (k) -> ()`.
+ * Errors: Both must have one dimension, as many elements and the same dtype.
+ * The result is written into `out`, resized where needed.
+ *
+ * `dot.out(Tensor self, Tensor tensor, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_dot_out(const rlt_tensor *self_, const rlt_tensor *tensor, const rlt_tensor *out);
+
+/**
+ * Multiplies the conjugate of a vector and a vector.
+ *
+ * `out = sum_k conj(self[k]) * other[k]`
+ *
+ * Shapes: `(k), (k) -> ()`.
+ * Errors: Both must have one dimension, as many elements and the same dtype.
+ *
+ * `vdot(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_vdot(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Multiplies the conjugate of a vector and a vector.
+ *
+ * `out = sum_k conj(self[k]) * other[k]`
+ *
+ * Shapes: `(k), (k) -> ()`.
+ * Errors: Both must have one dimension, as many elements and the same dtype.
+ * The result is written into `out`, resized where needed.
+ *
+ * `vdot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_vdot_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Sums products along the last dimensions; a number multiplies the other tensor.
+ *
+ * `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+ *
+ * Shapes: `(*, k), (+, k) -> (*, +)`.
+ * Errors: The last sizes must agree and both dtypes must be the same.
+ *
+ * `inner(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_inner(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Sums products along the last dimensions; a number multiplies the other tensor.
+ *
+ * `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+ *
+ * Shapes: `(*, k), (+, k) -> (*, +)`.
+ * Errors: The last sizes must agree and both dtypes must be the same.
+ * The result is written into `out`, resized where needed.
+ *
+ * `inner.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_inner_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Multiplies each element of a vector with each of another one.
+ *
+ * `out[i, j] = self[i] * vec2[j]`
+ *
+ * Shapes: `(n), (m) -> (n, m)`.
+ * Errors: Both must have one dimension.
+ *
+ * `outer(Tensor self, Tensor vec2) -> Tensor`
+ */
+int32_t rlt_tensor_outer(const rlt_tensor *self_, const rlt_tensor *vec2, rlt_tensor **out0);
+
+/**
+ * Multiplies each element of a vector with each of another one.
+ *
+ * `out[i, j] = self[i] * vec2[j]`
+ *
+ * Shapes: `(n), (m) -> (n, m)`.
+ * Errors: Both must have one dimension.
+ * The result is written into `out`, resized where needed.
+ *
+ * `outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_outer_out(const rlt_tensor *self_, const rlt_tensor *vec2, const rlt_tensor *out);
+
+/**
+ * Another name of `outer`.
+ *
+ * `out[i, j] = self[i] * vec2[j]`
+ *
+ * Shapes: `(n), (m) -> (n, m)`.
+ * Errors: Both must have one dimension.
+ *
+ * `ger(Tensor self, Tensor vec2) -> Tensor`
+ */
+int32_t rlt_tensor_ger(const rlt_tensor *self_, const rlt_tensor *vec2, rlt_tensor **out0);
+
+/**
+ * Another name of `outer`.
+ *
+ * `out[i, j] = self[i] * vec2[j]`
+ *
+ * Shapes: `(n), (m) -> (n, m)`.
+ * Errors: Both must have one dimension.
+ * The result is written into `out`, resized where needed.
+ *
+ * `ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_ger_out(const rlt_tensor *self_, const rlt_tensor *vec2, const rlt_tensor *out);
+
+/**
+ * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+ * that is not read.
+ *
+ * `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+ *
+ * Shapes: `(n, m) or broadcastable to it, (n), (m) -> (n, m)`.
+ * Errors: The vectors must have one dimension. For integers `alpha` and `beta` must be integral.
+ *
+ * `addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor`
+ */
+int32_t rlt_tensor_addr(const rlt_tensor *self_,
+                        const rlt_tensor *vec1,
+                        const rlt_tensor *vec2,
+                        const rlt_scalar *beta,
+                        const rlt_scalar *alpha,
+                        rlt_tensor **out0);
+
+/**
+ * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+ * that is not read.
+ *
+ * `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+ *
+ * Shapes: `(n, m) or broadcastable to it, (n), (m) -> (n, m)`.
+ * Errors: The vectors must have one dimension. For integers `alpha` and `beta` must be integral.
+ * The result is written into `self`.
+ *
+ * `addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_addr_(const rlt_tensor *self_,
+                         const rlt_tensor *vec1,
+                         const rlt_tensor *vec2,
+                         const rlt_scalar *beta,
+                         const rlt_scalar *alpha);
+
+/**
+ * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+ * that is not read.
+ *
+ * `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+ *
+ * Shapes: `(n, m) or broadcastable to it, (n), (m) -> (n, m)`.
+ * Errors: The vectors must have one dimension. For integers `alpha` and `beta` must be integral.
+ * The result is written into `out`, resized where needed.
+ *
+ * `addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out)
+ * -> Tensor(a!)`
+ */
+int32_t rlt_tensor_addr_out(const rlt_tensor *self_,
+                            const rlt_tensor *vec1,
+                            const rlt_tensor *vec2,
+                            const rlt_scalar *beta,
+                            const rlt_scalar *alpha,
+                            const rlt_tensor *out);
+
+/**
+ * Multiplies matrices, in the order that takes the fewest multiplications.
+ *
+ * `out = matrices[0] @ matrices[1] @ ...`
+ *
+ * Shapes: `(a, b), (b, c), ... -> (a, z)`.
+ * Errors: There must be one, all must be matrices, neighbours must fit.
+ *
+ * `chain_matmul(Tensor[] matrices) -> Tensor`
+ */
+int32_t rlt_tensor_chain_matmul(const rlt_tensor *const *matrices, int64_t matrices_len, rlt_tensor **out0);
+
+/**
+ * Multiplies matrices, in the order that takes the fewest multiplications.
+ *
+ * `out = matrices[0] @ matrices[1] @ ...`
+ *
+ * Shapes: `(a, b), (b, c), ... -> (a, z)`.
+ * Errors: There must be one, all must be matrices, neighbours must fit.
+ * The result is written into `out`, resized where needed.
+ *
+ * `chain_matmul.out(Tensor[] matrices, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_chain_matmul_out(const rlt_tensor *const *matrices, int64_t matrices_len, const rlt_tensor *out);
+
+/**
+ * Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may
+ * be vectors.
+ *
+ * `out = tensors[0] @ tensors[1] @ ...`
+ *
+ * Shapes: `(a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the
+ * end`.
+ * Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+ *
+ * `linalg_multi_dot(Tensor[] tensors) -> Tensor`
+ */
+int32_t rlt_tensor_linalg_multi_dot(const rlt_tensor *const *tensors, int64_t tensors_len, rlt_tensor **out0);
+
+/**
+ * Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may
+ * be vectors.
+ *
+ * `out = tensors[0] @ tensors[1] @ ...`
+ *
+ * Shapes: `(a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the
+ * end`.
+ * Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+ * The result is written into `out`, resized where needed.
+ *
+ * `linalg_multi_dot.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_linalg_multi_dot_out(const rlt_tensor *const *tensors, int64_t tensors_len, const rlt_tensor *out);
+
+/**
+ * Multiplies two matrices of signed bytes into one of 32-bit integers.
+ *
+ * `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+ *
+ * Shapes: `(n, k), (k, m) -> (n, m)`.
+ * Errors: Both must be matrices of int8, and the inner sizes must agree.
+ *
+ * `_int_mm(Tensor self, Tensor mat2) -> Tensor`
+ */
+int32_t rlt_tensor__int_mm(const rlt_tensor *self_, const rlt_tensor *mat2, rlt_tensor **out0);
+
+/**
+ * Multiplies two matrices of signed bytes into one of 32-bit integers.
+ *
+ * `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+ *
+ * Shapes: `(n, k), (k, m) -> (n, m)`.
+ * Errors: Both must be matrices of int8, and the inner sizes must agree.
+ * The result is written into `out`, resized where needed.
+ *
+ * `_int_mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor__int_mm_out(const rlt_tensor *self_, const rlt_tensor *mat2, const rlt_tensor *out);
+
+/**
  * Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
  *
  * `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`

@@ -1067,6 +1067,146 @@ static void example_addmm(void) {
     rlt_tensor_free(mat22);
 }
 
+// baddbmm([[[1]]], [[[1, 2]]], [[[3], [4]]]) -> [[[12]]]
+static void example_baddbmm(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1}, 1 * sizeof(int64_t), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *batch11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *batch22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_baddbmm(self0, batch11, batch22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "baddbmm");
+    example_expect(out, "baddbmm", (const int64_t[]){12}, 1 * sizeof(int64_t), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(batch11);
+    rlt_tensor_free(batch22);
+}
+
+// addbmm([[1]], [[[1, 2]]], [[[3], [4]]]) -> [[12]]
+static void example_addbmm(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *batch11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *batch22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_addbmm(self0, batch11, batch22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addbmm");
+    example_expect(out, "addbmm", (const int64_t[]){12}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(batch11);
+    rlt_tensor_free(batch22);
+}
+
+// mv([[1, 2], [3, 4]], [5, 6]) -> [17, 39]
+static void example_mv(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *vec1 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_mv(self0, vec1, &out), "mv");
+    example_expect(out, "mv", (const int64_t[]){17, 39}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(vec1);
+}
+
+// addmv([1, 1], [[1, 2], [3, 4]], [5, 6]) -> [18, 40]
+static void example_addmv(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *mat1 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *vec2 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_addmv(self0, mat1, vec2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addmv");
+    example_expect(out, "addmv", (const int64_t[]){18, 40}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(mat1);
+    rlt_tensor_free(vec2);
+}
+
+// dot([1, 2], [3, 4]) -> 11
+static void example_dot(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *tensor1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_dot(self0, tensor1, &out), "dot");
+    example_expect(out, "dot", (const int64_t[]){11}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(tensor1);
+}
+
+// vdot([1, 2], [3, 4]) -> 11
+static void example_vdot(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_vdot(self0, other1, &out), "vdot");
+    example_expect(out, "vdot", (const int64_t[]){11}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// inner([1, 2], [3, 4]) -> 11
+static void example_inner(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_inner(self0, other1, &out), "inner");
+    example_expect(out, "inner", (const int64_t[]){11}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// outer([1, 2], [3, 4]) -> [[3, 4], [6, 8]]
+static void example_outer(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *vec21 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_outer(self0, vec21, &out), "outer");
+    example_expect(out, "outer", (const int64_t[]){3, 4, 6, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(vec21);
+}
+
+// ger([1, 2], [3, 4]) -> [[3, 4], [6, 8]]
+static void example_ger(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *vec21 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_ger(self0, vec21, &out), "ger");
+    example_expect(out, "ger", (const int64_t[]){3, 4, 6, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(vec21);
+}
+
+// addr([[1, 1], [1, 1]], [1, 2], [3, 4]) -> [[4, 5], [7, 9]]
+static void example_addr(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1, 1, 1}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *vec11 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *vec22 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_addr(self0, vec11, vec22, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "addr");
+    example_expect(out, "addr", (const int64_t[]){4, 5, 7, 9}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(vec11);
+    rlt_tensor_free(vec22);
+}
+
+// chain_matmul([[[1, 2]], [[3], [4]], [[2]]]) -> [[22]]
+static void example_chain_matmul(void) {
+    rlt_tensor *matrices[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64), example_tensor((const int64_t[]){2}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_chain_matmul((const rlt_tensor *const *)matrices, 3, &out), "chain_matmul");
+    example_expect(out, "chain_matmul", (const int64_t[]){22}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(matrices[0]);
+    rlt_tensor_free(matrices[1]);
+    rlt_tensor_free(matrices[2]);
+}
+
+// linalg_multi_dot([[1, 2], [[3, 4], [5, 6]], [1, 1]]) -> 29
+static void example_linalg_multi_dot(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4, 5, 6}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64), example_tensor((const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_multi_dot((const rlt_tensor *const *)tensors, 3, &out), "linalg_multi_dot");
+    example_expect(out, "linalg_multi_dot", (const int64_t[]){29}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+    rlt_tensor_free(tensors[2]);
+}
+
 // matmul([[1, 2], [3, 4]], [1, 1]) -> [3, 7]
 static void example_matmul(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
@@ -2204,6 +2344,18 @@ int main(void) {
     example_mm();
     example_bmm();
     example_addmm();
+    example_baddbmm();
+    example_addbmm();
+    example_mv();
+    example_addmv();
+    example_dot();
+    example_vdot();
+    example_inner();
+    example_outer();
+    example_ger();
+    example_addr();
+    example_chain_matmul();
+    example_linalg_multi_dot();
     example_matmul();
     example_linear();
     example_log_softmax_int();

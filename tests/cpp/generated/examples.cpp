@@ -115,6 +115,18 @@ int main() {
   example("mm", [] { return at::mm(torch::tensor({{1, 2}}), torch::tensor({{3}, {4}})); }, torch::tensor({{11}}));
   example("bmm", [] { return at::bmm(torch::tensor({{{1, 2}}}), torch::tensor({{{3}, {4}}})); }, torch::tensor({{{11}}}));
   example("addmm", [] { return at::addmm(torch::tensor({{1}}), torch::tensor({{1, 2}}), torch::tensor({{3}, {4}})); }, torch::tensor({{12}}));
+  example("baddbmm", [] { return at::baddbmm(torch::tensor({{{1}}}), torch::tensor({{{1, 2}}}), torch::tensor({{{3}, {4}}})); }, torch::tensor({{{12}}}));
+  example("addbmm", [] { return at::addbmm(torch::tensor({{1}}), torch::tensor({{{1, 2}}}), torch::tensor({{{3}, {4}}})); }, torch::tensor({{12}}));
+  example("mv", [] { return at::mv(torch::tensor({{1, 2}, {3, 4}}), torch::tensor({5, 6})); }, torch::tensor({17, 39}));
+  example("addmv", [] { return at::addmv(torch::tensor({1, 1}), torch::tensor({{1, 2}, {3, 4}}), torch::tensor({5, 6})); }, torch::tensor({18, 40}));
+  example("dot", [] { return at::dot(torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor(11));
+  example("vdot", [] { return at::vdot(torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor(11));
+  example("inner", [] { return at::inner(torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor(11));
+  example("outer", [] { return at::outer(torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor({{3, 4}, {6, 8}}));
+  example("ger", [] { return at::ger(torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor({{3, 4}, {6, 8}}));
+  example("addr", [] { return at::addr(torch::tensor({{1, 1}, {1, 1}}), torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor({{4, 5}, {7, 9}}));
+  example("chain_matmul", [] { return at::chain_matmul({torch::tensor({{1, 2}}), torch::tensor({{3}, {4}}), torch::tensor({{2}})}); }, torch::tensor({{22}}));
+  example("linalg_multi_dot", [] { return at::linalg_multi_dot({torch::tensor({1, 2}), torch::tensor({{3, 4}, {5, 6}}), torch::tensor({1, 1})}); }, torch::tensor(29));
   example("matmul", [] { return at::matmul(torch::tensor({{1, 2}, {3, 4}}), torch::tensor({1, 1})); }, torch::tensor({3, 7}));
   example("linear", [] { return at::linear(torch::tensor({{1.0, 2.0}}), torch::tensor({{3.0, 4.0}}), torch::tensor({0.5})); }, torch::tensor({{11.5}}));
   example("log_softmax.int", [] { return at::log_softmax(torch::tensor({0.0}), 0); }, torch::tensor({0.0}));

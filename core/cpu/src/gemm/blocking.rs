@@ -16,6 +16,8 @@ const RIGHT_SHARE: usize = 512 << 10;
 const LEFT_SHARE: usize = 256 << 10;
 /// Bytes of left panels that are packed at a time, for all threads.
 const LEFT_CHUNK: usize = 8 << 20;
+/// Bytes of a left operand that is packed as a whole.
+const LEFT_WHOLE: usize = 1 << 20;
 /// Bytes of right panels that are packed at a time.
 const RIGHT_BYTES: usize = 4 << 20;
 /// Multiplications below which a product stays on the caller's thread.
@@ -24,8 +26,10 @@ const SERIAL: usize = 1 << 17;
 /// fall into too few sets of the first-level cache.
 const DIRECT: usize = 1 << 27;
 const DIRECT_ROW: usize = 2 << 10;
+/// Rows of a left operand up to which rows of the right one may be twice as long: each is read but a few times.
+const FEW_ROWS: usize = 128;
 /// Shares per thread: more than one, so that a thread that starts late finds less left to do.
-const SHARES: usize = 4;
+pub(super) const SHARES: usize = 4;
 
 /// The cut along k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +42,12 @@ pub(super) struct Depth {
 
 impl Depth {
     pub fn new(kernels: &Kernels, k: usize) -> Depth {
-        let most = if kernels.registers.is_some() { TILED_DEPTH } else { PANEL_BYTES / (kernels.rows * kernels.in_bytes) };
+        let lane = kernels.rows * kernels.in_bytes;
+        if kernels.group == 1 && k.saturating_mul(lane) <= PANEL_BYTES {
+            // The usual case of small products, without divisions.
+            return Depth { block: k.max(1), blocks: 1 };
+        }
+        let most = if kernels.registers.is_some() { TILED_DEPTH } else { PANEL_BYTES / lane };
         let block = k.div_ceil(k.div_ceil(most).max(1)).next_multiple_of(kernels.group).max(kernels.group);
         Depth { block, blocks: k.div_ceil(block).max(1) }
     }
@@ -65,6 +74,18 @@ pub(super) fn right_panels(panel_bytes: usize) -> usize {
     (RIGHT_BYTES / panel_bytes.max(1)).max(1)
 }
 
+/// Should each thread pack right panels for itself, and the left operand of so many bytes be packed before?
+pub(super) fn packs_by_columns(left_bytes: usize, panels: usize, threads: usize) -> bool {
+    left_bytes <= LEFT_WHOLE && panels >= 4 * threads.max(2)
+}
+
+/// Right panels that one thread packs and uses, one such piece after the other.
+pub(super) fn columns_together(panels: usize, panel_bytes: usize, threads: usize) -> usize {
+    let most = (RIGHT_SHARE / panel_bytes.max(1)).max(1);
+    let pieces = panels.div_ceil(most).max(if threads > 1 { SHARES * threads } else { 1 });
+    panels.div_ceil(pieces).max(1)
+}
+
 /// Threads worth asking for a product of so many multiplications.
 pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
     if multiplications < SERIAL { 1 } else { threads }
@@ -72,7 +93,12 @@ pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
 
 /// Does it pay to read both operands as they lie?
 pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3]) -> bool {
-    let small = m.saturating_mul(n).saturating_mul(k) <= DIRECT && n * kernels.in_bytes <= DIRECT_ROW;
+    let row = n * kernels.in_bytes;
+    let fits = match m {
+        ..=FEW_ROWS => row <= 2 * DIRECT_ROW,
+        _ => row <= DIRECT_ROW && k * row <= RIGHT_SHARE,
+    };
+    let small = fits && m.saturating_mul(n).saturating_mul(k) <= DIRECT;
     // Read few times.
     m <= kernels.rows || small
 }
@@ -89,6 +115,9 @@ pub(super) struct Grid {
 impl Grid {
     /// Shares for `threads` over `rows` by `columns` panels, which have so many bytes each.
     pub fn new([rows, columns]: [usize; 2], [left_bytes, right_bytes]: [usize; 2], threads: usize) -> Grid {
+        if threads == 1 && rows * left_bytes <= LEFT_SHARE && columns * right_bytes <= RIGHT_SHARE {
+            return Grid { rows, columns, row_step: rows.max(1), column_step: columns.max(1) };
+        }
         let mut row_step = (LEFT_SHARE / left_bytes.max(1)).clamp(1, rows.max(1));
         let most = (RIGHT_SHARE / right_bytes.max(1)).clamp(1, columns.max(1));
         let mut column_step = columns.div_ceil(columns.div_ceil(most).max(1)).max(1);

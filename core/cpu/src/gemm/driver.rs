@@ -5,7 +5,9 @@
 //! the result is computed by one thread, its products added in order of k, block by block: results do not depend
 //! on the number of threads, nor on whether an operand was packed before.
 
-use super::blocking::{Depth, Grid, even_parts, left_panels, reads_in_place, right_panels, worthwhile};
+use super::blocking::{
+    Depth, Grid, columns_together, even_parts, left_panels, packs_by_columns, reads_in_place, right_panels, worthwhile,
+};
 use super::epilogue::{Activation, Factor, Finish};
 use super::pack::Source;
 use super::packed::PackedB;
@@ -103,6 +105,7 @@ pub(super) fn multiply(problem: &Problem<'_>, ways: &Ways, serial: bool) -> Resu
     let run = Run { problem, ways, depth, threads };
     match (problem.left, problem.right) {
         (Operand::Strided(left), Operand::Strided(right)) if run.reads_in_place(&right) => run.direct(left, right),
+        _ if run.packs_by_columns() => run.by_columns(),
         _ => run.packed(),
     }
 }
@@ -120,6 +123,14 @@ impl Run<'_> {
         let (kernels, p) = (self.ways.kernels, self.problem);
         let possible = !kernels.direct.is_empty() && kernels.in_bytes == self.ways.element && right.lane == 1;
         possible && reads_in_place(kernels, [p.m, p.n, p.k]) && (self.depth.blocks == 1 || self.ways.stores_sums)
+    }
+
+    /// May the left operand be packed as a whole, and are there columns for all threads?
+    fn packs_by_columns(&self) -> bool {
+        let (kernels, p) = (self.ways.kernels, self.problem);
+        let left_bytes = p.m.saturating_mul(p.k).saturating_mul(kernels.in_bytes);
+        let prepared = matches!(p.right, Operand::Packed(_));
+        !prepared && packs_by_columns(left_bytes, p.n.div_ceil(kernels.columns()), self.threads)
     }
 
     fn direct(&self, left: Source, right: Source) -> Result<()> {
@@ -247,6 +258,97 @@ impl Run<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Blocks of right panels that each thread packs for itself, where the left operand may be packed as a whole.
+    fn by_columns(&self) -> Result<()> {
+        let (kernels, p, depth, threads) = (self.ways.kernels, self.problem, self.depth, self.threads);
+        let (columns, step) = (kernels.columns(), kernels.height_step);
+        let height = even_parts(p.m, kernels.rows, step);
+        let groups = depth.block.div_ceil(kernels.group);
+        let left_bytes = (groups * height * kernels.group_bytes()).next_multiple_of(64);
+        let right_bytes = right_panel_bytes(self.ways, &depth);
+        let (left_count, right_count) = (p.m.div_ceil(height), p.n.div_ceil(columns));
+        let left_room = Storage::allocate(depth.blocks * left_count * left_bytes)?;
+        let left_room = Shared::new(left_room.data());
+        let sums = match depth.blocks > 1 && !self.ways.stores_sums {
+            true => Some(Storage::allocate(p.m * p.n * kernels.sum_bytes)?),
+            false => None,
+        };
+        let sums = sums.as_ref().map(|sums| Shared::new(sums.data()));
+        let failed = OnceLock::new();
+        let left_shares = depth.blocks * left_count;
+        let together = if threads > 1 { 4 } else { left_shares.max(1) };
+        each(left_shares.div_ceil(together), threads, &|share| {
+            for panel in share * together..left_shares.min((share + 1) * together) {
+                let (block, row) = (depth.range(panel / left_count, p.k), panel % left_count * height);
+                let lanes = height.min(p.m - row);
+                let at = left_room.get().wrapping_add(panel * left_bytes);
+                let width = lanes.next_multiple_of(step);
+                note(&failed, pack_panel(self.ways, &p.left, row..row + lanes, &block, width, at, true));
+            }
+        })?;
+        let chunk = columns_together(right_count, right_bytes, threads);
+        each(right_count.div_ceil(chunk), threads, &|share| {
+            let panels = share * chunk..right_count.min((share + 1) * chunk);
+            let right_room = match Storage::allocate(panels.len() * right_bytes) {
+                Ok(room) => room,
+                Err(error) => return note(&failed, Err(error)),
+            };
+            for index in 0..depth.blocks {
+                let (block, stage) = (depth.range(index, p.k), self.stage(index));
+                let groups = block.len().div_ceil(kernels.group);
+                note(&failed, self.pack_right(panels.clone(), &block, right_room.data(), right_bytes));
+                kernels.with_registers(|| {
+                    for i in 0..left_count {
+                        let row = i * height;
+                        let down = height.min(p.m - row);
+                        for panel in panels.clone() {
+                            let column = panel * columns;
+                            let across = columns.min(p.n - column);
+                            let vectors = across.div_ceil(kernels.lanes);
+                            let tile = Tile {
+                                depth: groups,
+                                left: left_room.get().wrapping_add((index * left_count + i) * left_bytes),
+                                left_row: 0,
+                                left_step: 0,
+                                right: right_room.data().wrapping_add((panel - panels.start) * right_bytes),
+                                right_step: 0,
+                                out: std::ptr::null_mut(),
+                                out_row: 0,
+                                add: std::ptr::null(),
+                                add_row: 0,
+                                rows: down,
+                                columns: across,
+                            };
+                            let function = kernels.packed[down.div_ceil(step) - 1][vectors - 1];
+                            self.compute(function, tile, row, column, stage, sums);
+                        }
+                    }
+                });
+            }
+        })?;
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Packs neighbouring right panels, the full ones of a matrix all together.
+    fn pack_right(&self, panels: Range<usize>, block: &Range<usize>, to: *mut u8, bytes: usize) -> Result<()> {
+        let (kernels, p) = (self.ways.kernels, self.problem);
+        let columns = kernels.columns();
+        let mut done = 0;
+        if let Operand::Strided(source) = p.right {
+            done = panels.len().min(p.n / columns - panels.start.min(p.n / columns));
+            let at = (panels.start * columns) as isize * source.lane + block.start as isize * source.depth;
+            let from = Source { at: source.offset(at, self.ways.element), ..source };
+            // SAFETY: so many panels are full ones of the operand; the room has a place for each.
+            unsafe { (self.ways.pack_right)(&from, done * columns, block.len(), columns, to, bytes) };
+        }
+        for (index, panel) in panels.enumerate().skip(done) {
+            let lanes = panel * columns..p.n.min((panel + 1) * columns);
+            let width = lanes.len().next_multiple_of(kernels.lanes);
+            pack_panel(self.ways, &p.right, lanes, block, width, to.wrapping_add(index * bytes), false)?;
+        }
+        Ok(())
     }
 
     fn packed(&self) -> Result<()> {
@@ -408,7 +510,7 @@ pub(super) fn pack_panel(
             let at = lanes.start as isize * source.lane + depth.start as isize * source.depth;
             let from = Source { at: source.offset(at, element), ..*source };
             // SAFETY: the lanes and the depth lie within the operand; the panel has room.
-            unsafe { pack(&from, lanes.len(), depth.len(), width, to) };
+            unsafe { pack(&from, lanes.len(), depth.len(), width, to, 0) };
         }
         Operand::Filled(fill) => {
             let bytes = depth.len() * width * element;
@@ -426,7 +528,7 @@ pub(super) fn pack_panel(
             unsafe {
                 stored.data().write_bytes(0, bytes);
                 fill.fill(lanes.clone(), depth.clone(), stored.data(), width);
-                pack(&from, lanes.len(), depth.len(), width, to);
+                pack(&from, lanes.len(), depth.len(), width, to, 0);
             }
         }
         Operand::Packed(_) => {}

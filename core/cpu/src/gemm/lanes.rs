@@ -64,8 +64,17 @@ pub(super) trait Stream<T>: Vector {
     unsafe fn left(right: Self::Right) -> Self::Left;
     /// The sums of the first `count` lanes, to go on from.
     unsafe fn resume(at: *const Self::Sum, count: usize) -> Self;
+    /// Lane by lane, the sum of two.
+    unsafe fn join(self, other: Self) -> Self;
     /// The sum of the lanes, in an order fixed by their number.
     unsafe fn across(self) -> Self::Sum;
+    /// The sums of the lanes of each of four, in an order fixed by their number, to neighbours in memory.
+    unsafe fn across_four(four: [Self; 4], at: *mut Self::Sum) {
+        for (index, one) in four.into_iter().enumerate() {
+            // SAFETY: the caller promises room for four sums.
+            unsafe { at.add(index).write(one.across()) };
+        }
+    }
 }
 
 /// Lanes in an array, for the instructions of any level: what the compiler makes vectors of.

@@ -82,7 +82,7 @@ fn gemm_at(level: Level, out: &Array, a: &Array, b: &Array, epilogue: &Epilogue)
 }
 
 /// out = epilogue(a b), where `b` was packed before. To the bit what [`gemm_with`] gives, except where both operands
-/// run along k and one has few rows: those products are summed in another order when nothing is packed (see `thin`).
+/// run along k and one has up to 128 rows: some of those products are summed in another order when nothing is packed (see `thin`).
 pub fn gemm_packed(out: &Array, a: &Array, b: &PackedB, epilogue: &Epilogue) -> Result<()> {
     let fits = a.dtype() == b.dtype() && out.dtype() == b.out_dtype();
     ensure!(fits, Internal, "gemm got a packed operand of dtype {} for {}", b.dtype(), a.dtype());

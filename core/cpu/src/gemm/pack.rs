@@ -32,15 +32,17 @@ unsafe impl Send for Source {}
 // SAFETY: as above.
 unsafe impl Sync for Source {}
 
-/// Packs `lanes` lanes of `depth` elements into a panel of `width` lanes.
+/// Packs `lanes` lanes of `depth` elements into panels of `width` lanes, which begin `step` bytes apart.
 ///
 /// # Safety
-/// The processor has the instructions of the function's level, the source is good for the elements, and the panel has
+/// The processor has the instructions of the function's level, the source is good for the elements, and each panel has
 /// room for `depth`, rounded up to groups, times `width`.
-pub(super) type PackFn = unsafe fn(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8);
+pub(super) type PackFn = unsafe fn(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8, step: usize);
 
 /// Units along k that are transposed at once; a unit is a group of one lane.
 const BLOCK: usize = 16;
+/// So many rows ahead of the one that is copied memory is asked for.
+const AHEAD: isize = 8;
 
 /// # Safety
 /// As for [`PackFn`].
@@ -51,16 +53,38 @@ unsafe fn pack<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8
     depth: usize,
     width: usize,
     to: *mut u8,
+    step: usize,
 ) {
-    let to = to.cast::<I>();
+    if source.lane == 1 && G == 1 {
+        // SAFETY: as for this function.
+        return unsafe { copy::<T, I>(source, lanes, depth, width, to, step) };
+    }
+    for panel in 0..lanes.div_ceil(width) {
+        let first = panel * width;
+        let from = Source { at: source.offset(first as isize * source.lane, size_of::<T>()), ..*source };
+        // SAFETY: as for this function; first < lanes.
+        unsafe {
+            pack_one::<T, I, G, LEVEL>(&from, width.min(lanes - first), depth, width, to.add(panel * step).cast())
+        };
+    }
+}
+
+/// One panel.
+///
+/// # Safety
+/// As for [`PackFn`].
+#[inline(always)]
+unsafe fn pack_one<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut I,
+) {
     // SAFETY: as for this function.
     unsafe {
         if source.lane == 1 {
-            if G == 1 {
-                copy::<T, I>(source, lanes, depth, width, to);
-            } else {
-                interleave::<T, I, G>(source, lanes, depth, width, to);
-            }
+            interleave::<T, I, G>(source, lanes, depth, width, to);
         } else if source.depth == 1 && matches!(size_of::<I>() * G, 4 | 8) {
             transpose::<T, I, G, LEVEL>(source, lanes, depth, width, to);
         } else if source.depth == 1 && G >= 32 {
@@ -117,7 +141,7 @@ unsafe fn convert<T: Convert<I>, I: Copy + Default, const N: usize>(from: *const
     }
 }
 
-/// Lanes that are neighbours, one element along k in a group.
+/// Lanes that are neighbours, one element along k in a group: row by row through all panels, as memory likes it.
 ///
 /// # Safety
 /// As for [`PackFn`].
@@ -127,33 +151,38 @@ unsafe fn copy<T: Convert<I>, I: Copy + Default>(
     lanes: usize,
     depth: usize,
     width: usize,
-    to: *mut I,
+    to: *mut u8,
+    step: usize,
 ) {
-    // SAFETY: lane < lanes and p < depth; the panel has room.
+    // SAFETY: lane < lanes and p < depth; the panels have room.
     unsafe {
         for p in 0..depth {
-            let from = source.at.cast::<T>().offset(p as isize * source.depth);
-            let to = to.add(p * width);
-            // The pieces of a wide matrix's rows are far apart: no hardware sees the next one coming.
-            let ahead = from.wrapping_offset(16 * source.depth).cast::<u8>();
-            prefetch(ahead);
-            prefetch(ahead.wrapping_add(64));
-            let mut lane = 0;
-            while lane + 16 <= lanes {
-                convert::<T, I, 16>(from.add(lane), to.add(lane));
-                lane += 16;
-            }
-            while lane + 4 <= lanes {
-                convert::<T, I, 4>(from.add(lane), to.add(lane));
-                lane += 4;
-            }
-            while lane < lanes {
-                convert::<T, I, 1>(from.add(lane), to.add(lane));
-                lane += 1;
-            }
-            while lane < width {
-                to.add(lane).write(I::default());
-                lane += 1;
+            let row = source.at.cast::<T>().offset(p as isize * source.depth);
+            for panel in 0..lanes.div_ceil(width) {
+                let from = row.add(panel * width);
+                let to = to.add(panel * step).cast::<I>().add(p * width);
+                // The pieces of a wide matrix's rows are far apart: no hardware sees the next one coming.
+                let ahead = from.wrapping_offset(AHEAD * source.depth).cast::<u8>();
+                prefetch(ahead);
+                prefetch(ahead.wrapping_add(64));
+                let lanes = width.min(lanes - panel * width);
+                let mut lane = 0;
+                while lane + 16 <= lanes {
+                    convert::<T, I, 16>(from.add(lane), to.add(lane));
+                    lane += 16;
+                }
+                while lane + 4 <= lanes {
+                    convert::<T, I, 4>(from.add(lane), to.add(lane));
+                    lane += 4;
+                }
+                while lane < lanes {
+                    convert::<T, I, 1>(from.add(lane), to.add(lane));
+                    lane += 1;
+                }
+                while lane < width {
+                    to.add(lane).write(I::default());
+                    lane += 1;
+                }
             }
         }
     }
@@ -347,21 +376,30 @@ unsafe fn turn<U: Copy>(from: *const [[U; BLOCK]; BLOCK], lanes: usize, to: *mut
 /// # Safety
 /// As for [`PackFn`]; the panel has room for `width` sums more.
 #[inline(always)]
-unsafe fn pack_raised<const LEVEL: u8>(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8) {
+unsafe fn pack_raised<const LEVEL: u8>(
+    source: &Source,
+    lanes: usize,
+    depth: usize,
+    width: usize,
+    to: *mut u8,
+    step: usize,
+) {
     // SAFETY: as for this function; the sums are aligned, as panels begin at multiples of 64 bytes.
     unsafe {
-        let elements = to.add(4 * width);
-        pack::<i8, i8, 4, LEVEL>(source, lanes, depth, width, elements);
-        let sums = to.cast::<i32>();
-        for lane in 0..width {
-            sums.add(lane).write(0);
-        }
-        for group in 0..depth.div_ceil(4) {
-            let group = elements.add(group * width * 4).cast::<[i8; 4]>();
+        pack::<i8, i8, 4, LEVEL>(source, lanes, depth, width, to.add(4 * width), step);
+        for panel in 0..lanes.div_ceil(width) {
+            let sums = to.add(panel * step).cast::<i32>();
+            let elements = to.add(panel * step + 4 * width);
             for lane in 0..width {
-                let bytes = group.add(lane).read();
-                let sum: i32 = bytes.iter().map(|&byte| i32::from(byte)).sum();
-                *sums.add(lane) -= 128 * sum;
+                sums.add(lane).write(0);
+            }
+            for group in 0..depth.div_ceil(4) {
+                let group = elements.add(group * width * 4).cast::<[i8; 4]>();
+                for lane in 0..width {
+                    let bytes = group.add(lane).read();
+                    let sum: i32 = bytes.iter().map(|&byte| i32::from(byte)).sum();
+                    *sums.add(lane) -= 128 * sum;
+                }
             }
         }
     }
@@ -379,12 +417,15 @@ pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default, const G: usize, co
     depth: usize,
     width: usize,
     to: *mut u8,
+    step: usize,
 ) {
     let (done, all) = (depth.next_multiple_of(G) * width, depth.next_multiple_of(FULL) * width);
     // SAFETY: as for this function; zeros are elements.
     unsafe {
-        pack::<T, I, G, { Level::Avx512 as u8 }>(source, lanes, depth, width, to);
-        to.cast::<I>().add(done).write_bytes(0, all - done);
+        pack::<T, I, G, { Level::Avx512 as u8 }>(source, lanes, depth, width, to, step);
+        for panel in 0..lanes.div_ceil(width) {
+            to.add(panel * step).cast::<I>().add(done).write_bytes(0, all - done);
+        }
     }
 }
 
@@ -399,17 +440,25 @@ macro_rules! compiled {
             depth: usize,
             width: usize,
             to: *mut u8,
+            step: usize,
         ) {
             // SAFETY: as for this function.
-            unsafe { pack::<T, I, G, { Level::$level as u8 }>(source, lanes, depth, width, to) }
+            unsafe { pack::<T, I, G, { Level::$level as u8 }>(source, lanes, depth, width, to, step) }
         }
 
         /// # Safety
         /// As for [`PackFn`].
         $(#[$meta])*
-        pub(super) unsafe fn $raised(source: &Source, lanes: usize, depth: usize, width: usize, to: *mut u8) {
+        pub(super) unsafe fn $raised(
+            source: &Source,
+            lanes: usize,
+            depth: usize,
+            width: usize,
+            to: *mut u8,
+            step: usize,
+        ) {
             // SAFETY: as for this function.
-            unsafe { pack_raised::<{ Level::$level as u8 }>(source, lanes, depth, width, to) }
+            unsafe { pack_raised::<{ Level::$level as u8 }>(source, lanes, depth, width, to, step) }
         }
     };
 }

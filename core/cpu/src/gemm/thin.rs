@@ -5,13 +5,14 @@
 //! products are summed in the lanes of registers ([`dots`]), for a few rows at once. The first adds in the order of
 //! the tiles, to the bit; the second in one of its own. Everything else is `driver`'s.
 
-use super::blocking::{Depth, worthwhile};
+use super::blocking::{Depth, SHARES, worthwhile};
 use super::driver::{Operand, Problem, each};
 use super::epilogue::Finish;
-use super::lanes::Stream;
+use super::lanes::{Stream, Vector};
 use super::pack::Source;
 use super::tile::prefetch;
 use super::ways::Ways;
+use crate::shared::Shared;
 use crate::simd::Level;
 use rushlight_base::runtime::num_threads;
 use rushlight_base::{DType, Result, Storage, bf16, f16};
@@ -22,12 +23,17 @@ use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 
-/// Rows of a product that is thin where both operands run along k.
-const ROWS: usize = 16;
-/// Columns that are computed together.
-const COLUMNS: usize = 256;
+/// The most rows of a product that is thin where both operands run along k.
+const ROWS: usize = 128;
+/// Of more rows than these only a long k pays for adding up lanes, as long as the rows stay in the second-level cache.
+const FEW_ROWS: usize = 16;
+const LONG: usize = 256;
+const ROWS_BYTES: usize = 768 << 10;
+/// Columns that are computed together where they are neighbours, and where they run along k.
+const COLUMNS: usize = 2048;
+const DOT_COLUMNS: usize = 32;
 
-/// One block of k of a row times a matrix of neighbouring columns: `sums` becomes, or grows by, the block's products.
+/// One block of k of a row times a matrix of neighbouring columns.
 struct Rows {
     vector: *const u8,
     /// Elements from one element of the vector to the next.
@@ -37,11 +43,17 @@ struct Rows {
     matrix_step: isize,
     depth: usize,
     columns: usize,
-    /// Room for the sums of this block.
-    block: *mut u8,
-    /// The sums of all blocks.
+    /// Room for the sums.
     sums: *mut u8,
-    first: bool,
+}
+
+/// Rows of sums, the first of which becomes the sum of all, added in their order.
+struct Blocks {
+    sums: *mut u8,
+    /// Sums from one row to the next.
+    step: usize,
+    count: usize,
+    columns: usize,
 }
 
 /// Rows times columns, all of which run along k.
@@ -55,7 +67,7 @@ struct Dots {
     right_step: isize,
     columns: usize,
     depth: usize,
-    /// Row after row of `COLUMNS`.
+    /// Row after row of `DOT_COLUMNS`.
     sums: *mut u8,
 }
 
@@ -63,11 +75,12 @@ struct Dots {
 #[derive(Clone, Copy)]
 pub(super) struct Thin {
     rows: unsafe fn(&Rows),
+    join: unsafe fn(&Blocks),
     dots: unsafe fn(&Dots),
 }
 
 macro_rules! compiled {
-    ($(#[$meta:meta])* $rows:ident, $dots:ident) => {
+    ($(#[$meta:meta])* $rows:ident, $join:ident, $dots:ident, tiles of $tall:literal and $low:literal rows) => {
         /// # Safety
         /// As for [`add_rows`].
         $(#[$meta])*
@@ -77,11 +90,19 @@ macro_rules! compiled {
         }
 
         /// # Safety
+        /// As for [`add_blocks`].
+        $(#[$meta])*
+        unsafe fn $join<V: Vector>(blocks: &Blocks) {
+            // SAFETY: as for this function.
+            unsafe { add_blocks::<V>(blocks) }
+        }
+
+        /// # Safety
         /// As for [`dots`].
         $(#[$meta])*
         unsafe fn $dots<V: Stream<T>, T>(arguments: &Dots) {
             // SAFETY: as for this function.
-            unsafe { dots::<V, T>(arguments) }
+            unsafe { dots::<V, T, $tall, $low>(arguments) }
         }
     };
 }
@@ -89,48 +110,48 @@ macro_rules! compiled {
 compiled! {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
-    rows_avx512, dots_avx512
+    rows_avx512, join_avx512, dots_avx512, tiles of 6 and 4 rows
 }
 compiled! {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2")]
-    rows_avx2, dots_avx2
+    rows_avx2, join_avx2, dots_avx2, tiles of 2 and 2 rows
 }
 compiled! {
     #[cfg(target_arch = "aarch64")]
     #[target_feature(enable = "neon")]
-    rows_neon, dots_neon
+    rows_neon, join_neon, dots_neon, tiles of 4 and 2 rows
 }
 
 impl Thin {
     /// The functions for `dtype` at `level`, if it has some.
     pub fn of(dtype: DType, level: Level) -> Option<Thin> {
         macro_rules! thin {
-            ($rows:ident, $dots:ident, $vector:ty, $of:ty) => {
-                Some(Thin { rows: $rows::<$vector, $of>, dots: $dots::<$vector, $of> })
+            ($rows:ident, $join:ident, $dots:ident, $vector:ty, $of:ty) => {
+                Some(Thin { rows: $rows::<$vector, $of>, join: $join::<$vector>, dots: $dots::<$vector, $of> })
             };
         }
         match (level, dtype) {
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, DType::F32) => thin!(rows_avx512, dots_avx512, x86::F32x16, f32),
+            (Level::Avx512, DType::F32) => thin!(rows_avx512, join_avx512, dots_avx512, x86::F32x16, f32),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, DType::BF16) => thin!(rows_avx512, dots_avx512, x86::F32x16, bf16),
+            (Level::Avx512, DType::BF16) => thin!(rows_avx512, join_avx512, dots_avx512, x86::F32x16, bf16),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, DType::F16) => thin!(rows_avx512, dots_avx512, x86::F32x16, f16),
+            (Level::Avx512, DType::F16) => thin!(rows_avx512, join_avx512, dots_avx512, x86::F32x16, f16),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx512, DType::F64) => thin!(rows_avx512, dots_avx512, x86::F64x8, f64),
+            (Level::Avx512, DType::F64) => thin!(rows_avx512, join_avx512, dots_avx512, x86::F64x8, f64),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx2, DType::F32) => thin!(rows_avx2, dots_avx2, x86::F32x8, f32),
+            (Level::Avx2, DType::F32) => thin!(rows_avx2, join_avx2, dots_avx2, x86::F32x8, f32),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx2, DType::BF16) => thin!(rows_avx2, dots_avx2, x86::F32x8, bf16),
+            (Level::Avx2, DType::BF16) => thin!(rows_avx2, join_avx2, dots_avx2, x86::F32x8, bf16),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx2, DType::F16) => thin!(rows_avx2, dots_avx2, x86::F32x8, f16),
+            (Level::Avx2, DType::F16) => thin!(rows_avx2, join_avx2, dots_avx2, x86::F32x8, f16),
             #[cfg(target_arch = "x86_64")]
-            (Level::Avx2, DType::F64) => thin!(rows_avx2, dots_avx2, x86::F64x4, f64),
+            (Level::Avx2, DType::F64) => thin!(rows_avx2, join_avx2, dots_avx2, x86::F64x4, f64),
             #[cfg(target_arch = "aarch64")]
-            (Level::Neon, DType::F32) => thin!(rows_neon, dots_neon, neon::F32x4, f32),
+            (Level::Neon, DType::F32) => thin!(rows_neon, join_neon, dots_neon, neon::F32x4, f32),
             #[cfg(target_arch = "aarch64")]
-            (Level::Neon, DType::F64) => thin!(rows_neon, dots_neon, neon::F64x2, f64),
+            (Level::Neon, DType::F64) => thin!(rows_neon, join_neon, dots_neon, neon::F64x2, f64),
             _ => None,
         }
     }
@@ -141,7 +162,7 @@ impl Thin {
 #[inline(always)]
 unsafe fn add_rows<V: Stream<T>, T>(rows: &Rows) {
     let (vector, matrix) = (rows.vector.cast::<T>(), rows.matrix.cast::<T>());
-    let block = rows.block.cast::<V::Sum>();
+    let block = rows.sums.cast::<V::Sum>();
     let full = rows.columns - rows.columns % V::LANES;
     // SAFETY: p < depth and column < columns.
     unsafe {
@@ -172,12 +193,21 @@ unsafe fn add_rows<V: Stream<T>, T>(rows: &Rows) {
             }
             p += count;
         }
-        let sums = rows.sums.cast::<V::Sum>();
-        for column in (0..rows.columns).step_by(V::LANES) {
-            let count = V::LANES.min(rows.columns - column);
-            let mut total = if rows.depth == 0 { V::zero().total() } else { V::read(block.add(column), count) };
-            if !rows.first {
-                total = V::add(total, V::read(sums.add(column), count));
+    }
+}
+
+/// # Safety
+/// The processor has the vector's instructions; the pointer is good for the sizes.
+#[inline(always)]
+unsafe fn add_blocks<V: Vector>(blocks: &Blocks) {
+    let sums = blocks.sums.cast::<V::Sum>();
+    for column in (0..blocks.columns).step_by(V::LANES) {
+        let count = V::LANES.min(blocks.columns - column);
+        // SAFETY: column + count <= columns, block < count.
+        unsafe {
+            let mut total = V::read(sums.add(column), count);
+            for block in 1..blocks.count {
+                total = V::add(total, V::read(sums.add(block * blocks.step + column), count));
             }
             V::write(total, sums.add(column), count);
         }
@@ -203,7 +233,8 @@ unsafe fn add_eight<V: Stream<T>, T>(
         let mut sums = if first { V::zero() } else { V::resume(block.add(column), count) };
         for (i, &factor) in factors.iter().enumerate() {
             let row = from.offset(i as isize * rows.matrix_step).add(column);
-            prefetch(row.cast::<u8>().wrapping_add(512));
+            // The rows that come next, not the next columns of these: rows are short, and processors see those coming.
+            prefetch(row.wrapping_offset(8 * rows.matrix_step).cast());
             sums = sums.mul_add(factor, V::stream(row, count));
         }
         V::write(sums.total(), block.add(column), count);
@@ -213,19 +244,25 @@ unsafe fn add_eight<V: Stream<T>, T>(
 /// # Safety
 /// As for [`add_rows`].
 #[inline(always)]
-unsafe fn dots<V: Stream<T>, T>(d: &Dots) {
+unsafe fn dots<V: Stream<T>, T, const TALL: usize, const LOW: usize>(d: &Dots) {
     // SAFETY: as for this function.
     unsafe {
         let mut column = 0;
         while column + 4 <= d.columns {
             let mut row = 0;
-            while row + 4 <= d.rows {
-                dot_tile::<V, T, 4, 4>(d, row, column);
-                row += 4;
-            }
             while row < d.rows {
-                dot_tile::<V, T, 1, 4>(d, row, column);
-                row += 1;
+                let left = d.rows - row;
+                // Not the tallest where two lower ones leave fewer single rows.
+                if left >= TALL && left / 2 != LOW {
+                    dot_tile::<V, T, TALL, 4>(d, row, column);
+                    row += TALL;
+                } else if left >= LOW {
+                    dot_tile::<V, T, LOW, 4>(d, row, column);
+                    row += LOW;
+                } else {
+                    dot_tile::<V, T, 1, 4>(d, row, column);
+                    row += 1;
+                }
             }
             column += 4;
         }
@@ -244,10 +281,10 @@ unsafe fn dots<V: Stream<T>, T>(d: &Dots) {
 /// As for [`add_rows`].
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
-unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(d: &Dots, row: usize, column: usize) {
-    // SAFETY: row + M <= rows, column + N <= columns, p < depth.
+unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(d: &Dots, first: usize, column: usize) {
+    // SAFETY: first + M <= rows, column + N <= columns, p < depth.
     unsafe {
-        let left = d.left.cast::<T>().offset(row as isize * d.left_step);
+        let left = d.left.cast::<T>().offset(first as isize * d.left_step);
         let right = d.right.cast::<T>().offset(column as isize * d.right_step);
         let mut sums = [[[V::zero(); N]; M]; 2];
         let mut p = 0;
@@ -268,16 +305,18 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(d: &Dots, ro
             dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), d.depth - p);
         }
         for i in 0..M {
-            for j in 0..N {
-                let out = d.sums.cast::<V::Sum>().add((row + i) * COLUMNS + column + j);
-                let mut total = [sums[0][i][j].across(); 2];
-                if M * N <= 4 {
-                    total[1] = sums[1][i][j].across();
-                    // The pair has one lane each: added like lanes.
-                    let pair = V::add(V::read(&total[0], 1), V::read(&total[1], 1));
-                    V::write(pair, out, 1);
-                } else {
-                    out.write(total[0]);
+            let mut row = sums[0][i];
+            if M * N <= 4 {
+                for j in 0..N {
+                    row[j] = row[j].join(sums[1][i][j]);
+                }
+            }
+            let out = d.sums.cast::<V::Sum>().add((first + i) * DOT_COLUMNS + column);
+            if N == 4 {
+                V::across_four([row[0], row[1 % N], row[2 % N], row[3 % N]], out);
+            } else {
+                for j in 0..N {
+                    out.add(j).write(row[j].across());
                 }
             }
         }
@@ -323,13 +362,18 @@ pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<boo
         return Ok(true);
     }
     let along = right.depth == 1 && (left.depth == 1 || p.m == 1);
-    if !along || p.m.min(p.n) > ROWS || p.k < 8 {
+    let rows = p.m.min(p.n);
+    // Kernels that multiply several elements at once, or elements that have to be converted, do better in tiles.
+    let simple = ways.kernels.group == 1 && ways.kernels.in_bytes == ways.element;
+    let worthwhile = match rows {
+        ..=FEW_ROWS => p.k >= 8,
+        ..=ROWS => simple && p.k >= LONG && rows * p.k * ways.element <= ROWS_BYTES,
+        _ => false,
+    };
+    if !along || !worthwhile {
         return Ok(false);
     }
-    if p.m > ROWS {
-        if left.depth != 1 {
-            return Ok(false);
-        }
+    if p.m > p.n && left.depth == 1 {
         let mut turned = *p;
         (turned.left, turned.right) = (Operand::Strided(right), Operand::Strided(left));
         (turned.m, turned.n) = (p.n, p.m);
@@ -342,41 +386,45 @@ pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<boo
     Ok(true)
 }
 
-/// Columns of a share: a few shares for each thread, each some cache lines wide.
-fn together(columns: usize, threads: usize) -> usize {
-    if threads == 1 { COLUMNS } else { columns.div_ceil(4 * threads).next_multiple_of(32).min(COLUMNS) }
-}
-
 /// Room for sums, on the stack.
 #[repr(C, align(64))]
 struct Room<const BYTES: usize>([MaybeUninit<u8>; BYTES]);
 
 fn add_up(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source, threads: usize) -> Result<()> {
-    let depth = Depth::new(ways.kernels, p.k);
-    let together = together(p.n, threads);
-    each(p.n.div_ceil(together), threads, &|share| {
-        let column = share * together;
-        let columns = together.min(p.n - column);
-        let mut sums = MaybeUninit::<Room<{ COLUMNS * 8 }>>::uninit();
-        let mut block = MaybeUninit::<Room<{ COLUMNS * 8 }>>::uninit();
-        for index in 0..depth.blocks {
-            let range = depth.range(index, p.k);
-            let rows = Rows {
-                vector: left.offset(range.start as isize * left.depth, ways.element),
-                vector_step: left.depth,
-                matrix: right.offset(range.start as isize * right.depth + column as isize, ways.element),
-                matrix_step: right.depth,
-                depth: range.len(),
-                columns,
-                block: block.as_mut_ptr().cast(),
-                sums: sums.as_mut_ptr().cast(),
-                first: index == 0,
-            };
-            // SAFETY: the columns and the range lie within the operands; the rooms hold a share's columns.
-            unsafe { (thin.rows)(&rows) };
-        }
-        store(p, ways, sums.as_mut_ptr().cast(), 1, column, columns);
-    })
+    let (depth, sum_bytes) = (Depth::new(ways.kernels, p.k), ways.kernels.sum_bytes);
+    let pieces = if threads == 1 { 1 } else { (SHARES * threads).div_ceil(depth.blocks) };
+    let together = p.n.div_ceil(pieces).next_multiple_of(32).min(COLUMNS);
+    let chunks = p.n.div_ceil(together);
+    let columns = |chunk: usize| chunk * together..p.n.min((chunk + 1) * together);
+    // Each block's sums have a row, so that blocks may run at once and are added in order.
+    let sums = Storage::allocate(depth.blocks * p.n * sum_bytes)?;
+    if p.k == 0 {
+        // SAFETY: zeros are sums.
+        unsafe { sums.data().write_bytes(0, p.n * sum_bytes) };
+    }
+    let sums = Shared::new(sums.data());
+    each(depth.blocks * chunks, threads, &|share| {
+        let (index, columns) = (share / chunks, columns(share % chunks));
+        let range = depth.range(index, p.k);
+        let rows = Rows {
+            vector: left.offset(range.start as isize * left.depth, ways.element),
+            vector_step: left.depth,
+            matrix: right.offset(range.start as isize * right.depth + columns.start as isize, ways.element),
+            matrix_step: right.depth,
+            depth: range.len(),
+            columns: columns.len(),
+            sums: sums.get().wrapping_add((index * p.n + columns.start) * sum_bytes),
+        };
+        // SAFETY: the columns and the range lie within the operands; the room holds the block's columns.
+        unsafe { (thin.rows)(&rows) };
+    })?;
+    let blocks = Blocks { sums: sums.get(), step: p.n, count: depth.blocks, columns: p.n };
+    if depth.blocks > 1 {
+        // SAFETY: the room holds a row for each block.
+        unsafe { (thin.join)(&blocks) };
+    }
+    store(p, ways, (sums.get(), p.n), 1, 0, p.n);
+    Ok(())
 }
 
 fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: Source, threads: usize) -> Result<()> {
@@ -393,11 +441,15 @@ fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: 
         from = Source { at: row.data(), lane: 0, depth: 1 };
         gathered = Some(row);
     }
-    let together = together(p.n, threads);
+    // A few shares for each thread, each some cache lines wide.
+    let together = match threads {
+        1 => DOT_COLUMNS,
+        _ => p.n.div_ceil(SHARES * threads).next_multiple_of(DOT_COLUMNS / 2).min(DOT_COLUMNS),
+    };
     each(p.n.div_ceil(together), threads, &|share| {
         let column = share * together;
         let columns = together.min(p.n - column);
-        let mut sums = MaybeUninit::<Room<{ COLUMNS * ROWS * 8 }>>::uninit();
+        let mut sums = MaybeUninit::<Room<{ DOT_COLUMNS * ROWS * 8 }>>::uninit();
         let dots = Dots {
             left: from.offset(0, 1),
             left_step: from.lane,
@@ -410,14 +462,14 @@ fn dot_products(p: &Problem<'_>, ways: &Ways, thin: &Thin, left: Source, right: 
         };
         // SAFETY: the columns lie within the operand; the room holds a share's sums.
         unsafe { (thin.dots)(&dots) };
-        store(p, ways, sums.as_mut_ptr().cast(), p.m, column, columns);
+        store(p, ways, (sums.as_mut_ptr().cast(), DOT_COLUMNS), p.m, column, columns);
     })?;
     drop(gathered);
     Ok(())
 }
 
-/// Finishes rows of `COLUMNS` sums.
-fn store(p: &Problem<'_>, ways: &Ways, sums: *mut u8, rows: usize, column: usize, columns: usize) {
+/// Finishes rows of sums that are so far apart.
+fn store(p: &Problem<'_>, ways: &Ways, (sums, step): (*mut u8, usize), rows: usize, column: usize, columns: usize) {
     let bytes = ways.out_bytes as isize;
     let add = match p.add.is_null() {
         true => p.add,
@@ -425,7 +477,7 @@ fn store(p: &Problem<'_>, ways: &Ways, sums: *mut u8, rows: usize, column: usize
     };
     let finish = Finish {
         sums,
-        sums_row: COLUMNS,
+        sums_row: step,
         out: p.out.wrapping_offset(column as isize * p.out_column * bytes),
         out_row: p.out_row,
         out_column: p.out_column,

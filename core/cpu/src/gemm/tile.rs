@@ -28,6 +28,9 @@ pub(super) struct Tile {
     pub columns: usize,
 }
 
+/// So many groups of k ahead of their use rows of an operand in place are asked for.
+const AHEAD: isize = 16;
+
 /// Computes a tile.
 ///
 /// # Safety
@@ -131,6 +134,14 @@ pub(super) unsafe fn tile<V: Vector, const M: usize, const N: usize, const PACKE
         let right_step = if PACKED { (N * V::LANES * V::GROUP * size_of::<V::In>()) as isize } else { tile.right_step };
         let vector = V::LANES * V::GROUP * size_of::<V::In>();
         for _ in 0..tile.depth {
+            if !PACKED {
+                // Rows of a matrix are far apart: no hardware sees the next ones coming.
+                let ahead = right.wrapping_offset(AHEAD * right_step);
+                prefetch_far(ahead);
+                if N * vector > 64 {
+                    prefetch_far(ahead.wrapping_add(64));
+                }
+            }
             let mut columns = [V::load_first(right.cast(), 0); N];
             for v in 0..N {
                 let at = right.add(v * vector).cast();
@@ -170,6 +181,18 @@ pub(super) fn prefetch(at: *const u8) {
     // SAFETY: a hint, which is valid for any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
+/// As [`prefetch`], into the second-level cache.
+#[inline(always)]
+pub(super) fn prefetch_far(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint, which is valid for any address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(at.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = at;

@@ -433,10 +433,66 @@ grouped! {
     mul_add(sum, left, right) _mm256_add_epi32(sum, _mm256_madd_epi16(left, right));
 }
 
+/// The sums of four vectors, whose lanes are added pair by pair until each has one left.
+#[inline(always)]
+unsafe fn four_f32x16([a, b, c, d]: [__m512; 4], at: *mut f32) {
+    unsafe {
+        let ab = _mm512_castps_pd(_mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)));
+        let cd = _mm512_castps_pd(_mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d)));
+        let all =
+            _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)), _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+        let half = _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps::<1>(all));
+        _mm_storeu_ps(at, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half)));
+    }
+}
+
+/// As for floats.
+#[inline(always)]
+unsafe fn four_f64x8([a, b, c, d]: [__m512d; 4], at: *mut f64) {
+    unsafe {
+        let ab = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        let cd = _mm512_add_pd(_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+        let ab = _mm256_add_pd(_mm512_castpd512_pd256(ab), _mm512_extractf64x4_pd::<1>(ab));
+        let cd = _mm256_add_pd(_mm512_castpd512_pd256(cd), _mm512_extractf64x4_pd::<1>(cd));
+        halves_f64(ab, cd, at);
+    }
+}
+
+/// As for wider vectors.
+#[inline(always)]
+unsafe fn four_f32x8([a, b, c, d]: [__m256; 4], at: *mut f32) {
+    unsafe {
+        let ab = _mm256_castps_pd(_mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)));
+        let cd = _mm256_castps_pd(_mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d)));
+        let all =
+            _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd)));
+        _mm_storeu_ps(at, _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps::<1>(all)));
+    }
+}
+
+/// As for wider vectors.
+#[inline(always)]
+unsafe fn four_f64x4([a, b, c, d]: [__m256d; 4], at: *mut f64) {
+    unsafe {
+        let ab = _mm256_add_pd(_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+        let cd = _mm256_add_pd(_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+        halves_f64(ab, cd, at);
+    }
+}
+
+/// The sums of the halves of two vectors.
+#[inline(always)]
+unsafe fn halves_f64(ab: __m256d, cd: __m256d, at: *mut f64) {
+    unsafe {
+        let (low, high) = (_mm256_permute2f128_pd::<0x20>(ab, cd), _mm256_permute2f128_pd::<0x31>(ab, cd));
+        _mm256_storeu_pd(at, _mm256_add_pd(low, high));
+    }
+}
+
 /// A road from stored elements to a vector.
 macro_rules! stream {
     ($name:ident from $of:ty: all($all_at:ident) $all:expr; first($at:ident, $count:ident) $first:expr;
-     one($one:ident) $to_sum:expr; across($values:ident) $across:expr;) => {
+     one($one:ident) $to_sum:expr; across($values:ident) $across:expr; four $four:ident;) => {
         impl Stream<$of> for $name {
             #[inline(always)]
             unsafe fn stream(at: *const $of, count: usize) -> Self::Right {
@@ -463,9 +519,17 @@ macro_rules! stream {
                 $name(unsafe { Self::read(at, count) })
             }
             #[inline(always)]
+            unsafe fn join(self, other: Self) -> Self {
+                $name(unsafe { Self::add(self.0, other.0) })
+            }
+            #[inline(always)]
             unsafe fn across(self) -> Self::Sum {
                 let $values = self.0;
                 unsafe { $across }
+            }
+            #[inline(always)]
+            unsafe fn across_four(four: [Self; 4], at: *mut Self::Sum) {
+                unsafe { $four(four.map(|one| one.0), at) }
             }
         }
     };
@@ -514,6 +578,7 @@ stream! {
     first(at, count) Self::load_first(at, count);
     one(value) value;
     across(values) _mm512_reduce_add_ps(values);
+    four four_f32x16;
 }
 
 stream! {
@@ -522,6 +587,7 @@ stream! {
     first(at, count) brain16(_mm256_maskz_loadu_epi16(mask16(count), at.cast()));
     one(value) bf16_to_f32(value);
     across(values) _mm512_reduce_add_ps(values);
+    four four_f32x16;
 }
 
 stream! {
@@ -530,6 +596,7 @@ stream! {
     first(at, count) _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask16(count), at.cast()));
     one(value) f16_to_f32(value);
     across(values) _mm512_reduce_add_ps(values);
+    four four_f32x16;
 }
 
 stream! {
@@ -538,6 +605,7 @@ stream! {
     first(at, count) Self::load_first(at, count);
     one(value) value;
     across(values) _mm512_reduce_add_pd(values);
+    four four_f64x8;
 }
 
 stream! {
@@ -546,6 +614,7 @@ stream! {
     first(at, count) Self::load_first(at, count);
     one(value) value;
     across(values) across8(values);
+    four four_f32x8;
 }
 
 stream! {
@@ -554,6 +623,7 @@ stream! {
     first(at, count) brain8(halves8(at.cast(), count));
     one(value) bf16_to_f32(value);
     across(values) across8(values);
+    four four_f32x8;
 }
 
 stream! {
@@ -562,6 +632,7 @@ stream! {
     first(at, count) _mm256_cvtph_ps(halves8(at.cast(), count));
     one(value) f16_to_f32(value);
     across(values) across8(values);
+    four four_f32x8;
 }
 
 stream! {
@@ -570,4 +641,5 @@ stream! {
     first(at, count) Self::load_first(at, count);
     one(value) value;
     across(values) across4(values);
+    four four_f64x4;
 }

@@ -299,6 +299,12 @@ pub fn cat(grad: &Expr, sizes: &[DimVec], dim: i64) -> Vec<Expr> {
         .collect()
 }
 
+/// The gradient of a sum over batches, for each of them; `sizes` are those of what was summed.
+#[cfg(feature = "op-linalg")]
+pub fn each_batch(grad: &Expr, sizes: &[i64]) -> Expr {
+    grad.unsqueeze(0).expand(&[sizes[0], -1, -1], false)
+}
+
 /// The permutation that undoes `dims`.
 pub fn inverse_permutation(dims: &[i64]) -> Vec<i64> {
     let mut inverse = vec![0; dims.len()];

@@ -2379,6 +2379,240 @@ inline Tensor& addmm_outf(const Tensor& self, const Tensor& mat1, const Tensor& 
 inline Tensor& addmm_out(Tensor& out, const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, const Scalar& alpha = 1) {
   return addmm_outf(self, mat1, mat2, beta, alpha, out);
 }
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+inline Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_baddbmm(self.handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+inline Tensor& baddbmm_outf(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_baddbmm_out(self.handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+inline Tensor& baddbmm_out(Tensor& out, const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  return baddbmm_outf(self, batch1, batch2, beta, alpha, out);
+}
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+inline Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addbmm(self.handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+inline Tensor& addbmm_outf(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_addbmm_out(self.handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+inline Tensor& addbmm_out(Tensor& out, const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  return addbmm_outf(self, batch1, batch2, beta, alpha, out);
+}
+/// Multiplies a matrix and a vector.
+/// `out[i] = sum_k self[i, k] * vec[k]`
+inline Tensor mv(const Tensor& self, const Tensor& vec) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mv(self.handle(), vec.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a matrix and a vector.
+/// `out[i] = sum_k self[i, k] * vec[k]`
+inline Tensor& mv_outf(const Tensor& self, const Tensor& vec, Tensor& out) {
+  rlt::check(rlt_tensor_mv_out(self.handle(), vec.handle(), out.handle()));
+  return out;
+}
+/// Multiplies a matrix and a vector.
+/// `out[i] = sum_k self[i, k] * vec[k]`
+inline Tensor& mv_out(Tensor& out, const Tensor& self, const Tensor& vec) {
+  return mv_outf(self, vec, out);
+}
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+/// `out = beta * self + alpha * (mat @ vec)`
+inline Tensor addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addmv(self.handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+/// `out = beta * self + alpha * (mat @ vec)`
+inline Tensor& addmv_outf(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_addmv_out(self.handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+/// `out = beta * self + alpha * (mat @ vec)`
+inline Tensor& addmv_out(Tensor& out, const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  return addmv_outf(self, mat, vec, beta, alpha, out);
+}
+/// Multiplies two vectors; complex numbers are not conjugated.
+/// `out = sum_k self[k] * tensor[k]`
+inline Tensor dot(const Tensor& self, const Tensor& tensor) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dot(self.handle(), tensor.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies two vectors; complex numbers are not conjugated.
+/// `out = sum_k self[k] * tensor[k]`
+inline Tensor& dot_outf(const Tensor& self, const Tensor& tensor, Tensor& out) {
+  rlt::check(rlt_tensor_dot_out(self.handle(), tensor.handle(), out.handle()));
+  return out;
+}
+/// Multiplies two vectors; complex numbers are not conjugated.
+/// `out = sum_k self[k] * tensor[k]`
+inline Tensor& dot_out(Tensor& out, const Tensor& self, const Tensor& tensor) {
+  return dot_outf(self, tensor, out);
+}
+/// Multiplies the conjugate of a vector and a vector.
+/// `out = sum_k conj(self[k]) * other[k]`
+inline Tensor vdot(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_vdot(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies the conjugate of a vector and a vector.
+/// `out = sum_k conj(self[k]) * other[k]`
+inline Tensor& vdot_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_vdot_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies the conjugate of a vector and a vector.
+/// `out = sum_k conj(self[k]) * other[k]`
+inline Tensor& vdot_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return vdot_outf(self, other, out);
+}
+/// Sums products along the last dimensions; a number multiplies the other tensor.
+/// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+inline Tensor inner(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_inner(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Sums products along the last dimensions; a number multiplies the other tensor.
+/// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+inline Tensor& inner_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_inner_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Sums products along the last dimensions; a number multiplies the other tensor.
+/// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+inline Tensor& inner_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return inner_outf(self, other, out);
+}
+/// Multiplies each element of a vector with each of another one.
+/// `out[i, j] = self[i] * vec2[j]`
+inline Tensor outer(const Tensor& self, const Tensor& vec2) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_outer(self.handle(), vec2.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element of a vector with each of another one.
+/// `out[i, j] = self[i] * vec2[j]`
+inline Tensor& outer_outf(const Tensor& self, const Tensor& vec2, Tensor& out) {
+  rlt::check(rlt_tensor_outer_out(self.handle(), vec2.handle(), out.handle()));
+  return out;
+}
+/// Multiplies each element of a vector with each of another one.
+/// `out[i, j] = self[i] * vec2[j]`
+inline Tensor& outer_out(Tensor& out, const Tensor& self, const Tensor& vec2) {
+  return outer_outf(self, vec2, out);
+}
+/// Another name of `outer`.
+/// `out[i, j] = self[i] * vec2[j]`
+inline Tensor ger(const Tensor& self, const Tensor& vec2) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ger(self.handle(), vec2.handle(), &out0));
+  return Tensor(out0);
+}
+/// Another name of `outer`.
+/// `out[i, j] = self[i] * vec2[j]`
+inline Tensor& ger_outf(const Tensor& self, const Tensor& vec2, Tensor& out) {
+  rlt::check(rlt_tensor_ger_out(self.handle(), vec2.handle(), out.handle()));
+  return out;
+}
+/// Another name of `outer`.
+/// `out[i, j] = self[i] * vec2[j]`
+inline Tensor& ger_out(Tensor& out, const Tensor& self, const Tensor& vec2) {
+  return ger_outf(self, vec2, out);
+}
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+inline Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addr(self.handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+inline Tensor& addr_outf(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_addr_out(self.handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw(), out.handle()));
+  return out;
+}
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+inline Tensor& addr_out(Tensor& out, const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, const Scalar& alpha = 1) {
+  return addr_outf(self, vec1, vec2, beta, alpha, out);
+}
+/// Multiplies matrices, in the order that takes the fewest multiplications.
+/// `out = matrices[0] @ matrices[1] @ ...`
+inline Tensor chain_matmul(TensorList matrices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_chain_matmul(rlt::handles(matrices), rlt::length(matrices.size()), &out0));
+  return Tensor(out0);
+}
+/// Multiplies matrices, in the order that takes the fewest multiplications.
+/// `out = matrices[0] @ matrices[1] @ ...`
+inline Tensor& chain_matmul_outf(TensorList matrices, Tensor& out) {
+  rlt::check(rlt_tensor_chain_matmul_out(rlt::handles(matrices), rlt::length(matrices.size()), out.handle()));
+  return out;
+}
+/// Multiplies matrices, in the order that takes the fewest multiplications.
+/// `out = matrices[0] @ matrices[1] @ ...`
+inline Tensor& chain_matmul_out(Tensor& out, TensorList matrices) {
+  return chain_matmul_outf(matrices, out);
+}
+/// Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may be vectors.
+/// `out = tensors[0] @ tensors[1] @ ...`
+inline Tensor linalg_multi_dot(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_multi_dot(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may be vectors.
+/// `out = tensors[0] @ tensors[1] @ ...`
+inline Tensor& linalg_multi_dot_outf(TensorList tensors, Tensor& out) {
+  rlt::check(rlt_tensor_linalg_multi_dot_out(rlt::handles(tensors), rlt::length(tensors.size()), out.handle()));
+  return out;
+}
+/// Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may be vectors.
+/// `out = tensors[0] @ tensors[1] @ ...`
+inline Tensor& linalg_multi_dot_out(Tensor& out, TensorList tensors) {
+  return linalg_multi_dot_outf(tensors, out);
+}
+/// Multiplies two matrices of signed bytes into one of 32-bit integers.
+/// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+inline Tensor _int_mm(const Tensor& self, const Tensor& mat2) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__int_mm(self.handle(), mat2.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies two matrices of signed bytes into one of 32-bit integers.
+/// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+inline Tensor& _int_mm_outf(const Tensor& self, const Tensor& mat2, Tensor& out) {
+  rlt::check(rlt_tensor__int_mm_out(self.handle(), mat2.handle(), out.handle()));
+  return out;
+}
+/// Multiplies two matrices of signed bytes into one of 32-bit integers.
+/// `out[i, j] = sum_k self[i, k] * mat2[k, j]`
+inline Tensor& _int_mm_out(Tensor& out, const Tensor& self, const Tensor& mat2) {
+  return _int_mm_outf(self, mat2, out);
+}
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 inline Tensor matmul(const Tensor& self, const Tensor& other) {

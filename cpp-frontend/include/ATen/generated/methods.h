@@ -1006,6 +1006,100 @@ Tensor& addmm_(const Tensor& mat1, const Tensor& mat2, const Scalar& beta = 1, c
   rlt::check(rlt_tensor_addmm_(handle(), mat1.handle(), mat2.handle(), &beta.raw(), &alpha.raw()));
   return const_cast<Tensor&>(*this);
 }
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+Tensor baddbmm(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_baddbmm(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+/// `out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])`
+Tensor& baddbmm_(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt::check(rlt_tensor_baddbmm_(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+Tensor addbmm(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addbmm(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+/// `out = beta * self + alpha * sum_b batch1[b] @ batch2[b]`
+Tensor& addbmm_(const Tensor& batch1, const Tensor& batch2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt::check(rlt_tensor_addbmm_(handle(), batch1.handle(), batch2.handle(), &beta.raw(), &alpha.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Multiplies a matrix and a vector.
+/// `out[i] = sum_k self[i, k] * vec[k]`
+Tensor mv(const Tensor& vec) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mv(handle(), vec.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+/// `out = beta * self + alpha * (mat @ vec)`
+Tensor addmv(const Tensor& mat, const Tensor& vec, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addmv(handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+/// `out = beta * self + alpha * (mat @ vec)`
+Tensor& addmv_(const Tensor& mat, const Tensor& vec, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt::check(rlt_tensor_addmv_(handle(), mat.handle(), vec.handle(), &beta.raw(), &alpha.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Multiplies two vectors; complex numbers are not conjugated.
+/// `out = sum_k self[k] * tensor[k]`
+Tensor dot(const Tensor& tensor) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dot(handle(), tensor.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies the conjugate of a vector and a vector.
+/// `out = sum_k conj(self[k]) * other[k]`
+Tensor vdot(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_vdot(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Sums products along the last dimensions; a number multiplies the other tensor.
+/// `out[i..., j...] = sum_k self[i..., k] * other[j..., k]`
+Tensor inner(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_inner(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element of a vector with each of another one.
+/// `out[i, j] = self[i] * vec2[j]`
+Tensor outer(const Tensor& vec2) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_outer(handle(), vec2.handle(), &out0));
+  return Tensor(out0);
+}
+/// Another name of `outer`.
+/// `out[i, j] = self[i] * vec2[j]`
+Tensor ger(const Tensor& vec2) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ger(handle(), vec2.handle(), &out0));
+  return Tensor(out0);
+}
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+Tensor addr(const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_addr(handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+/// `out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]`
+Tensor& addr_(const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, const Scalar& alpha = 1) const {
+  rlt::check(rlt_tensor_addr_(handle(), vec1.handle(), vec2.handle(), &beta.raw(), &alpha.raw()));
+  return const_cast<Tensor&>(*this);
+}
 /// Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
 /// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
 Tensor matmul(const Tensor& other) const {

@@ -27,6 +27,90 @@ impl Expr {
         Expr::of(|| ops::addmm(self.tensor()?, mat1.into().tensor()?, mat2.into().tensor()?, beta.into(), alpha.into()))
     }
 
+    /// `baddbmm`: Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+    pub fn baddbmm(
+        &self,
+        batch1: impl Into<Expr>,
+        batch2: impl Into<Expr>,
+        beta: impl Into<Scalar>,
+        alpha: impl Into<Scalar>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::baddbmm(self.tensor()?, batch1.into().tensor()?, batch2.into().tensor()?, beta.into(), alpha.into())
+        })
+    }
+
+    /// `addbmm`: Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+    pub fn addbmm(
+        &self,
+        batch1: impl Into<Expr>,
+        batch2: impl Into<Expr>,
+        beta: impl Into<Scalar>,
+        alpha: impl Into<Scalar>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::addbmm(self.tensor()?, batch1.into().tensor()?, batch2.into().tensor()?, beta.into(), alpha.into())
+        })
+    }
+
+    /// `mv`: Multiplies a matrix and a vector.
+    pub fn mv(&self, vec: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::mv(self.tensor()?, vec.into().tensor()?))
+    }
+
+    /// `addmv`: Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+    pub fn addmv(
+        &self,
+        mat: impl Into<Expr>,
+        vec: impl Into<Expr>,
+        beta: impl Into<Scalar>,
+        alpha: impl Into<Scalar>,
+    ) -> Expr {
+        Expr::of(|| ops::addmv(self.tensor()?, mat.into().tensor()?, vec.into().tensor()?, beta.into(), alpha.into()))
+    }
+
+    /// `dot`: Multiplies two vectors; complex numbers are not conjugated.
+    pub fn dot(&self, tensor: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::dot(self.tensor()?, tensor.into().tensor()?))
+    }
+
+    /// `vdot`: Multiplies the conjugate of a vector and a vector.
+    pub fn vdot(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::vdot(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `inner`: Sums products along the last dimensions; a number multiplies the other tensor.
+    pub fn inner(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::inner(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `outer`: Multiplies each element of a vector with each of another one.
+    pub fn outer(&self, vec2: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::outer(self.tensor()?, vec2.into().tensor()?))
+    }
+
+    /// `ger`: Another name of `outer`.
+    pub fn ger(&self, vec2: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::ger(self.tensor()?, vec2.into().tensor()?))
+    }
+
+    /// `addr`: Adds the products of each element of a vector with each of another one to a matrix; with beta = 0
+    /// that is not read.
+    pub fn addr(
+        &self,
+        vec1: impl Into<Expr>,
+        vec2: impl Into<Expr>,
+        beta: impl Into<Scalar>,
+        alpha: impl Into<Scalar>,
+    ) -> Expr {
+        Expr::of(|| ops::addr(self.tensor()?, vec1.into().tensor()?, vec2.into().tensor()?, beta.into(), alpha.into()))
+    }
+
+    /// `_int_mm`: Multiplies two matrices of signed bytes into one of 32-bit integers.
+    pub fn _int_mm(&self, mat2: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::_int_mm(self.tensor()?, mat2.into().tensor()?))
+    }
+
     /// `matmul`: Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
     pub fn matmul(&self, other: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::matmul(self.tensor()?, other.into().tensor()?))

@@ -3,29 +3,85 @@
 
 use crate::dispatch::OpDef;
 
+mod addbmm;
 mod addmm;
+mod addmv;
+mod addr;
+mod baddbmm;
 mod bmm;
+mod chain_matmul;
+mod dot;
+mod ger;
+mod inner;
+mod int_mm;
+mod linalg_multi_dot;
 mod linear;
 mod matmul;
 mod mm;
+mod mv;
+mod outer;
+mod vdot;
 
+pub use addbmm::{addbmm, addbmm_, addbmm_out};
 pub use addmm::{addmm, addmm_, addmm_out};
+pub use addmv::{addmv, addmv_, addmv_out};
+pub use addr::{addr, addr_, addr_out};
+pub use baddbmm::{baddbmm, baddbmm_, baddbmm_out};
 pub use bmm::{bmm, bmm_out};
+pub use chain_matmul::{chain_matmul, chain_matmul_out};
+pub use dot::{dot, dot_out};
+pub use ger::{ger, ger_out};
+pub use inner::{inner, inner_out};
+pub use int_mm::{_int_mm, _int_mm_out};
+pub use linalg_multi_dot::{linalg_multi_dot, linalg_multi_dot_out};
 pub use linear::{linear, linear_out};
 pub use matmul::{matmul, matmul_out};
 pub use mm::{mm, mm_out};
+pub use mv::{mv, mv_out};
+pub use outer::{outer, outer_out};
+pub use vdot::{vdot, vdot_out};
 
 /// The rows of this family in the operator table.
 pub static LINALG: &[&OpDef] = &[
+    &addbmm::ADDBMM,
+    &addbmm::ADDBMM_,
+    &addbmm::ADDBMM_OUT,
     &addmm::ADDMM,
     &addmm::ADDMM_,
     &addmm::ADDMM_OUT,
+    &addmv::ADDMV,
+    &addmv::ADDMV_,
+    &addmv::ADDMV_OUT,
+    &addr::ADDR,
+    &addr::ADDR_,
+    &addr::ADDR_OUT,
+    &baddbmm::BADDBMM,
+    &baddbmm::BADDBMM_,
+    &baddbmm::BADDBMM_OUT,
     &bmm::BMM,
     &bmm::BMM_OUT,
+    &chain_matmul::CHAIN_MATMUL,
+    &chain_matmul::CHAIN_MATMUL_OUT,
+    &dot::DOT,
+    &dot::DOT_OUT,
+    &ger::GER,
+    &ger::GER_OUT,
+    &inner::INNER,
+    &inner::INNER_OUT,
+    &int_mm::_INT_MM,
+    &int_mm::_INT_MM_OUT,
+    &linalg_multi_dot::LINALG_MULTI_DOT,
+    &linalg_multi_dot::LINALG_MULTI_DOT_OUT,
     &linear::LINEAR,
     &linear::LINEAR_OUT,
     &matmul::MATMUL,
     &matmul::MATMUL_OUT,
     &mm::MM,
     &mm::MM_OUT,
+    &mv::MV,
+    &mv::MV_OUT,
+    &outer::OUTER,
+    &outer::OUTER_OUT,
+    &vdot::VDOT,
+    &vdot::VDOT_OUT,
 ];

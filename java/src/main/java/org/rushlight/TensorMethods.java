@@ -3149,6 +3149,400 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+     * <p>{@code out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])}
+     * <p>Shapes: {@code (b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public final Tensor baddbmm(Tensor batch1, Tensor batch2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, batch1, batch2);
+        try {
+            return Tensor.wrap(Native.baddbmm(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, batch1, batch2);
+        }
+    }
+
+    /** The same as {@code baddbmm(batch1, batch2, beta, 1)}. */
+    public final Tensor baddbmm(Tensor batch1, Tensor batch2, Number beta) {
+        return baddbmm(batch1, batch2, beta, 1);
+    }
+
+    /** The same as {@code baddbmm(batch1, batch2, 1, 1)}. */
+    public final Tensor baddbmm(Tensor batch1, Tensor batch2) {
+        return baddbmm(batch1, batch2, 1, 1);
+    }
+
+    /**
+     * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+     * <p>{@code out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])}
+     * <p>Shapes: {@code (b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public final Tensor baddbmm_(Tensor batch1, Tensor batch2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, batch1, batch2);
+        try {
+            Native.baddbmm_(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, batch1, batch2);
+        }
+    }
+
+    /** The same as {@code baddbmm_(batch1, batch2, beta, 1)}. */
+    public final Tensor baddbmm_(Tensor batch1, Tensor batch2, Number beta) {
+        return baddbmm_(batch1, batch2, beta, 1);
+    }
+
+    /** The same as {@code baddbmm_(batch1, batch2, 1, 1)}. */
+    public final Tensor baddbmm_(Tensor batch1, Tensor batch2) {
+        return baddbmm_(batch1, batch2, 1, 1);
+    }
+
+    /**
+     * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * sum_b batch1[b] @ batch2[b]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public final Tensor addbmm(Tensor batch1, Tensor batch2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, batch1, batch2);
+        try {
+            return Tensor.wrap(Native.addbmm(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, batch1, batch2);
+        }
+    }
+
+    /** The same as {@code addbmm(batch1, batch2, beta, 1)}. */
+    public final Tensor addbmm(Tensor batch1, Tensor batch2, Number beta) {
+        return addbmm(batch1, batch2, beta, 1);
+    }
+
+    /** The same as {@code addbmm(batch1, batch2, 1, 1)}. */
+    public final Tensor addbmm(Tensor batch1, Tensor batch2) {
+        return addbmm(batch1, batch2, 1, 1);
+    }
+
+    /**
+     * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * sum_b batch1[b] @ batch2[b]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public final Tensor addbmm_(Tensor batch1, Tensor batch2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, batch1, batch2);
+        try {
+            Native.addbmm_(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, batch1, batch2);
+        }
+    }
+
+    /** The same as {@code addbmm_(batch1, batch2, beta, 1)}. */
+    public final Tensor addbmm_(Tensor batch1, Tensor batch2, Number beta) {
+        return addbmm_(batch1, batch2, beta, 1);
+    }
+
+    /** The same as {@code addbmm_(batch1, batch2, 1, 1)}. */
+    public final Tensor addbmm_(Tensor batch1, Tensor batch2) {
+        return addbmm_(batch1, batch2, 1, 1);
+    }
+
+    /**
+     * Multiplies a matrix and a vector.
+     * <p>{@code out[i] = sum_k self[i, k] * vec[k]}
+     * <p>Shapes: {@code (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     *
+     * @param vec as in the formula
+     * @return the result
+     */
+    public final Tensor mv(Tensor vec) {
+        Tensor self = self();
+        Tensor.acquire(self, vec);
+        try {
+            return Tensor.wrap(Native.mv(self.handle(), vec.handle()));
+        } finally {
+            Tensor.release(self, vec);
+        }
+    }
+
+    /**
+     * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * (mat @ vec)}
+     * <p>Shapes: {@code (n) or broadcastable to it, (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and all dtypes must be the same.
+     *
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public final Tensor addmv(Tensor mat, Tensor vec, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, mat, vec);
+        try {
+            return Tensor.wrap(Native.addmv(self.handle(), mat.handle(), vec.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, mat, vec);
+        }
+    }
+
+    /** The same as {@code addmv(mat, vec, beta, 1)}. */
+    public final Tensor addmv(Tensor mat, Tensor vec, Number beta) {
+        return addmv(mat, vec, beta, 1);
+    }
+
+    /** The same as {@code addmv(mat, vec, 1, 1)}. */
+    public final Tensor addmv(Tensor mat, Tensor vec) {
+        return addmv(mat, vec, 1, 1);
+    }
+
+    /**
+     * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * (mat @ vec)}
+     * <p>Shapes: {@code (n) or broadcastable to it, (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and all dtypes must be the same.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public final Tensor addmv_(Tensor mat, Tensor vec, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, mat, vec);
+        try {
+            Native.addmv_(self.handle(), mat.handle(), vec.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, mat, vec);
+        }
+    }
+
+    /** The same as {@code addmv_(mat, vec, beta, 1)}. */
+    public final Tensor addmv_(Tensor mat, Tensor vec, Number beta) {
+        return addmv_(mat, vec, beta, 1);
+    }
+
+    /** The same as {@code addmv_(mat, vec, 1, 1)}. */
+    public final Tensor addmv_(Tensor mat, Tensor vec) {
+        return addmv_(mat, vec, 1, 1);
+    }
+
+    /**
+     * Multiplies two vectors; complex numbers are not conjugated.
+     * <p>{@code out = sum_k self[k] * tensor[k]}
+     * <p>Shapes: {@code (k), (k) -> ()}.
+     * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     *
+     * @param tensor as in the formula
+     * @return the result
+     */
+    public final Tensor dot(Tensor tensor) {
+        Tensor self = self();
+        Tensor.acquire(self, tensor);
+        try {
+            return Tensor.wrap(Native.dot(self.handle(), tensor.handle()));
+        } finally {
+            Tensor.release(self, tensor);
+        }
+    }
+
+    /**
+     * Multiplies the conjugate of a vector and a vector.
+     * <p>{@code out = sum_k conj(self[k]) * other[k]}
+     * <p>Shapes: {@code (k), (k) -> ()}.
+     * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor vdot(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.vdot(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Sums products along the last dimensions; a number multiplies the other tensor.
+     * <p>{@code out[i..., j...] = sum_k self[i..., k] * other[j..., k]}
+     * <p>Shapes: {@code (*, k), (+, k) -> (*, +)}.
+     * <p>Errors: The last sizes must agree and both dtypes must be the same.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor inner(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.inner(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element of a vector with each of another one.
+     * <p>{@code out[i, j] = self[i] * vec2[j]}
+     * <p>Shapes: {@code (n), (m) -> (n, m)}.
+     * <p>Errors: Both must have one dimension.
+     *
+     * @param vec2 as in the formula
+     * @return the result
+     */
+    public final Tensor outer(Tensor vec2) {
+        Tensor self = self();
+        Tensor.acquire(self, vec2);
+        try {
+            return Tensor.wrap(Native.outer(self.handle(), vec2.handle()));
+        } finally {
+            Tensor.release(self, vec2);
+        }
+    }
+
+    /**
+     * Another name of <code>outer</code>.
+     * <p>{@code out[i, j] = self[i] * vec2[j]}
+     * <p>Shapes: {@code (n), (m) -> (n, m)}.
+     * <p>Errors: Both must have one dimension.
+     *
+     * @param vec2 as in the formula
+     * @return the result
+     */
+    public final Tensor ger(Tensor vec2) {
+        Tensor self = self();
+        Tensor.acquire(self, vec2);
+        try {
+            return Tensor.wrap(Native.ger(self.handle(), vec2.handle()));
+        } finally {
+            Tensor.release(self, vec2);
+        }
+    }
+
+    /**
+     * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+     * <p>{@code out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (n), (m) -> (n, m)}.
+     * <p>Errors: The vectors must have one dimension. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     *
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public final Tensor addr(Tensor vec1, Tensor vec2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, vec1, vec2);
+        try {
+            return Tensor.wrap(Native.addr(self.handle(), vec1.handle(), vec2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, vec1, vec2);
+        }
+    }
+
+    /** The same as {@code addr(vec1, vec2, beta, 1)}. */
+    public final Tensor addr(Tensor vec1, Tensor vec2, Number beta) {
+        return addr(vec1, vec2, beta, 1);
+    }
+
+    /** The same as {@code addr(vec1, vec2, 1, 1)}. */
+    public final Tensor addr(Tensor vec1, Tensor vec2) {
+        return addr(vec1, vec2, 1, 1);
+    }
+
+    /**
+     * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+     * <p>{@code out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (n), (m) -> (n, m)}.
+     * <p>Errors: The vectors must have one dimension. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public final Tensor addr_(Tensor vec1, Tensor vec2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, vec1, vec2);
+        try {
+            Native.addr_(self.handle(), vec1.handle(), vec2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, vec1, vec2);
+        }
+    }
+
+    /** The same as {@code addr_(vec1, vec2, beta, 1)}. */
+    public final Tensor addr_(Tensor vec1, Tensor vec2, Number beta) {
+        return addr_(vec1, vec2, beta, 1);
+    }
+
+    /** The same as {@code addr_(vec1, vec2, 1, 1)}. */
+    public final Tensor addr_(Tensor vec1, Tensor vec2) {
+        return addr_(vec1, vec2, 1, 1);
+    }
+
+    /**
      * Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
      * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
      * <p>Shapes: {@code (..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right}.

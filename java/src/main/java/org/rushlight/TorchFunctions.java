@@ -5483,6 +5483,657 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+     * <p>{@code out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])}
+     * <p>Shapes: {@code (b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor baddbmm(Tensor self, Tensor batch1, Tensor batch2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, batch1, batch2);
+        try {
+            return Tensor.wrap(Native.baddbmm(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, batch1, batch2);
+        }
+    }
+
+    /** The same as {@code baddbmm(self, batch1, batch2, beta, 1)}. */
+    public static Tensor baddbmm(Tensor self, Tensor batch1, Tensor batch2, Number beta) {
+        return baddbmm(self, batch1, batch2, beta, 1);
+    }
+
+    /** The same as {@code baddbmm(self, batch1, batch2, 1, 1)}. */
+    public static Tensor baddbmm(Tensor self, Tensor batch1, Tensor batch2) {
+        return baddbmm(self, batch1, batch2, 1, 1);
+    }
+
+    /**
+     * Multiplies two batches of matrices and adds a third; with beta = 0 the third is not read.
+     * <p>{@code out[b] = beta * self[b] + alpha * (batch1[b] @ batch2[b])}
+     * <p>Shapes: {@code (b, n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (b, n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor baddbmm_out(Tensor self, Tensor batch1, Tensor batch2, Number beta, Number alpha, Tensor out) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, batch1, batch2, out);
+        try {
+            Native.baddbmm_out(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, batch1, batch2, out);
+        }
+    }
+
+    /** The same as {@code baddbmm_out(self, batch1, batch2, beta, 1, out)}. */
+    public static Tensor baddbmm_out(Tensor self, Tensor batch1, Tensor batch2, Number beta, Tensor out) {
+        return baddbmm_out(self, batch1, batch2, beta, 1, out);
+    }
+
+    /** The same as {@code baddbmm_out(self, batch1, batch2, 1, 1, out)}. */
+    public static Tensor baddbmm_out(Tensor self, Tensor batch1, Tensor batch2, Tensor out) {
+        return baddbmm_out(self, batch1, batch2, 1, 1, out);
+    }
+
+    /**
+     * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * sum_b batch1[b] @ batch2[b]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor addbmm(Tensor self, Tensor batch1, Tensor batch2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, batch1, batch2);
+        try {
+            return Tensor.wrap(Native.addbmm(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, batch1, batch2);
+        }
+    }
+
+    /** The same as {@code addbmm(self, batch1, batch2, beta, 1)}. */
+    public static Tensor addbmm(Tensor self, Tensor batch1, Tensor batch2, Number beta) {
+        return addbmm(self, batch1, batch2, beta, 1);
+    }
+
+    /** The same as {@code addbmm(self, batch1, batch2, 1, 1)}. */
+    public static Tensor addbmm(Tensor self, Tensor batch1, Tensor batch2) {
+        return addbmm(self, batch1, batch2, 1, 1);
+    }
+
+    /**
+     * Adds the products of two batches of matrices to a matrix; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * sum_b batch1[b] @ batch2[b]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (b, n, k), (b, k, m) -> (n, m)}.
+     * <p>Errors: The batch and inner sizes must agree and all dtypes must be the same.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param batch1 as in the formula
+     * @param batch2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor addbmm_out(Tensor self, Tensor batch1, Tensor batch2, Number beta, Number alpha, Tensor out) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, batch1, batch2, out);
+        try {
+            Native.addbmm_out(self.handle(), batch1.handle(), batch2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, batch1, batch2, out);
+        }
+    }
+
+    /** The same as {@code addbmm_out(self, batch1, batch2, beta, 1, out)}. */
+    public static Tensor addbmm_out(Tensor self, Tensor batch1, Tensor batch2, Number beta, Tensor out) {
+        return addbmm_out(self, batch1, batch2, beta, 1, out);
+    }
+
+    /** The same as {@code addbmm_out(self, batch1, batch2, 1, 1, out)}. */
+    public static Tensor addbmm_out(Tensor self, Tensor batch1, Tensor batch2, Tensor out) {
+        return addbmm_out(self, batch1, batch2, 1, 1, out);
+    }
+
+    /**
+     * Multiplies a matrix and a vector.
+     * <p>{@code out[i] = sum_k self[i, k] * vec[k]}
+     * <p>Shapes: {@code (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     *
+     * @param self as in the formula
+     * @param vec as in the formula
+     * @return the result
+     */
+    public static Tensor mv(Tensor self, Tensor vec) {
+        Tensor.acquire(self, vec);
+        try {
+            return Tensor.wrap(Native.mv(self.handle(), vec.handle()));
+        } finally {
+            Tensor.release(self, vec);
+        }
+    }
+
+    /**
+     * Multiplies a matrix and a vector.
+     * <p>{@code out[i] = sum_k self[i, k] * vec[k]}
+     * <p>Shapes: {@code (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and both dtypes must be the same.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param vec as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor mv_out(Tensor self, Tensor vec, Tensor out) {
+        Tensor.acquire(self, vec, out);
+        try {
+            Native.mv_out(self.handle(), vec.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, vec, out);
+        }
+    }
+
+    /**
+     * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * (mat @ vec)}
+     * <p>Shapes: {@code (n) or broadcastable to it, (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and all dtypes must be the same.
+     *
+     * @param self as in the formula
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor addmv(Tensor self, Tensor mat, Tensor vec, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, mat, vec);
+        try {
+            return Tensor.wrap(Native.addmv(self.handle(), mat.handle(), vec.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, mat, vec);
+        }
+    }
+
+    /** The same as {@code addmv(self, mat, vec, beta, 1)}. */
+    public static Tensor addmv(Tensor self, Tensor mat, Tensor vec, Number beta) {
+        return addmv(self, mat, vec, beta, 1);
+    }
+
+    /** The same as {@code addmv(self, mat, vec, 1, 1)}. */
+    public static Tensor addmv(Tensor self, Tensor mat, Tensor vec) {
+        return addmv(self, mat, vec, 1, 1);
+    }
+
+    /**
+     * Multiplies a matrix and a vector and adds another vector; with beta = 0 that is not read.
+     * <p>{@code out = beta * self + alpha * (mat @ vec)}
+     * <p>Shapes: {@code (n) or broadcastable to it, (n, k), (k) -> (n)}.
+     * <p>Errors: The inner sizes must agree and all dtypes must be the same.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param mat as in the formula
+     * @param vec as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor addmv_out(Tensor self, Tensor mat, Tensor vec, Number beta, Number alpha, Tensor out) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, mat, vec, out);
+        try {
+            Native.addmv_out(self.handle(), mat.handle(), vec.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, mat, vec, out);
+        }
+    }
+
+    /** The same as {@code addmv_out(self, mat, vec, beta, 1, out)}. */
+    public static Tensor addmv_out(Tensor self, Tensor mat, Tensor vec, Number beta, Tensor out) {
+        return addmv_out(self, mat, vec, beta, 1, out);
+    }
+
+    /** The same as {@code addmv_out(self, mat, vec, 1, 1, out)}. */
+    public static Tensor addmv_out(Tensor self, Tensor mat, Tensor vec, Tensor out) {
+        return addmv_out(self, mat, vec, 1, 1, out);
+    }
+
+    /**
+     * Multiplies two vectors; complex numbers are not conjugated.
+     * <p>{@code out = sum_k self[k] * tensor[k]}
+     * <p>Shapes: {@code (k), (k) -> ()}.
+     * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     *
+     * @param self as in the formula
+     * @param tensor as in the formula
+     * @return the result
+     */
+    public static Tensor dot(Tensor self, Tensor tensor) {
+        Tensor.acquire(self, tensor);
+        try {
+            return Tensor.wrap(Native.dot(self.handle(), tensor.handle()));
+        } finally {
+            Tensor.release(self, tensor);
+        }
+    }
+
+    /**
+     * Multiplies two vectors; complex numbers are not conjugated.
+     * <p>{@code out = sum_k self[k] * tensor[k]}
+     * <p>Shapes: {@code (k), (k) -> ()}.
+     * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param tensor as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor dot_out(Tensor self, Tensor tensor, Tensor out) {
+        Tensor.acquire(self, tensor, out);
+        try {
+            Native.dot_out(self.handle(), tensor.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, tensor, out);
+        }
+    }
+
+    /**
+     * Multiplies the conjugate of a vector and a vector.
+     * <p>{@code out = sum_k conj(self[k]) * other[k]}
+     * <p>Shapes: {@code (k), (k) -> ()}.
+     * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor vdot(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.vdot(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies the conjugate of a vector and a vector.
+     * <p>{@code out = sum_k conj(self[k]) * other[k]}
+     * <p>Shapes: {@code (k), (k) -> ()}.
+     * <p>Errors: Both must have one dimension, as many elements and the same dtype.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor vdot_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.vdot_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Sums products along the last dimensions; a number multiplies the other tensor.
+     * <p>{@code out[i..., j...] = sum_k self[i..., k] * other[j..., k]}
+     * <p>Shapes: {@code (*, k), (+, k) -> (*, +)}.
+     * <p>Errors: The last sizes must agree and both dtypes must be the same.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor inner(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.inner(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Sums products along the last dimensions; a number multiplies the other tensor.
+     * <p>{@code out[i..., j...] = sum_k self[i..., k] * other[j..., k]}
+     * <p>Shapes: {@code (*, k), (+, k) -> (*, +)}.
+     * <p>Errors: The last sizes must agree and both dtypes must be the same.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor inner_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.inner_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element of a vector with each of another one.
+     * <p>{@code out[i, j] = self[i] * vec2[j]}
+     * <p>Shapes: {@code (n), (m) -> (n, m)}.
+     * <p>Errors: Both must have one dimension.
+     *
+     * @param self as in the formula
+     * @param vec2 as in the formula
+     * @return the result
+     */
+    public static Tensor outer(Tensor self, Tensor vec2) {
+        Tensor.acquire(self, vec2);
+        try {
+            return Tensor.wrap(Native.outer(self.handle(), vec2.handle()));
+        } finally {
+            Tensor.release(self, vec2);
+        }
+    }
+
+    /**
+     * Multiplies each element of a vector with each of another one.
+     * <p>{@code out[i, j] = self[i] * vec2[j]}
+     * <p>Shapes: {@code (n), (m) -> (n, m)}.
+     * <p>Errors: Both must have one dimension.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param vec2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor outer_out(Tensor self, Tensor vec2, Tensor out) {
+        Tensor.acquire(self, vec2, out);
+        try {
+            Native.outer_out(self.handle(), vec2.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, vec2, out);
+        }
+    }
+
+    /**
+     * Another name of <code>outer</code>.
+     * <p>{@code out[i, j] = self[i] * vec2[j]}
+     * <p>Shapes: {@code (n), (m) -> (n, m)}.
+     * <p>Errors: Both must have one dimension.
+     *
+     * @param self as in the formula
+     * @param vec2 as in the formula
+     * @return the result
+     */
+    public static Tensor ger(Tensor self, Tensor vec2) {
+        Tensor.acquire(self, vec2);
+        try {
+            return Tensor.wrap(Native.ger(self.handle(), vec2.handle()));
+        } finally {
+            Tensor.release(self, vec2);
+        }
+    }
+
+    /**
+     * Another name of <code>outer</code>.
+     * <p>{@code out[i, j] = self[i] * vec2[j]}
+     * <p>Shapes: {@code (n), (m) -> (n, m)}.
+     * <p>Errors: Both must have one dimension.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param vec2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor ger_out(Tensor self, Tensor vec2, Tensor out) {
+        Tensor.acquire(self, vec2, out);
+        try {
+            Native.ger_out(self.handle(), vec2.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, vec2, out);
+        }
+    }
+
+    /**
+     * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+     * <p>{@code out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (n), (m) -> (n, m)}.
+     * <p>Errors: The vectors must have one dimension. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     *
+     * @param self as in the formula
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor addr(Tensor self, Tensor vec1, Tensor vec2, Number beta, Number alpha) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, vec1, vec2);
+        try {
+            return Tensor.wrap(Native.addr(self.handle(), vec1.handle(), vec2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, vec1, vec2);
+        }
+    }
+
+    /** The same as {@code addr(self, vec1, vec2, beta, 1)}. */
+    public static Tensor addr(Tensor self, Tensor vec1, Tensor vec2, Number beta) {
+        return addr(self, vec1, vec2, beta, 1);
+    }
+
+    /** The same as {@code addr(self, vec1, vec2, 1, 1)}. */
+    public static Tensor addr(Tensor self, Tensor vec1, Tensor vec2) {
+        return addr(self, vec1, vec2, 1, 1);
+    }
+
+    /**
+     * Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not read.
+     * <p>{@code out[i, j] = beta * self[i, j] + alpha * vec1[i] * vec2[j]}
+     * <p>Shapes: {@code (n, m) or broadcastable to it, (n), (m) -> (n, m)}.
+     * <p>Errors: The vectors must have one dimension. For integers <code>alpha</code> and <code>beta</code> must be integral.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param vec1 as in the formula
+     * @param vec2 as in the formula
+     * @param beta as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor addr_out(Tensor self, Tensor vec1, Tensor vec2, Number beta, Number alpha, Tensor out) {
+        Scalar beta1 = Scalar.of(beta);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, vec1, vec2, out);
+        try {
+            Native.addr_out(self.handle(), vec1.handle(), vec2.handle(), beta1.tag(), beta1.bits(), beta1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, vec1, vec2, out);
+        }
+    }
+
+    /** The same as {@code addr_out(self, vec1, vec2, beta, 1, out)}. */
+    public static Tensor addr_out(Tensor self, Tensor vec1, Tensor vec2, Number beta, Tensor out) {
+        return addr_out(self, vec1, vec2, beta, 1, out);
+    }
+
+    /** The same as {@code addr_out(self, vec1, vec2, 1, 1, out)}. */
+    public static Tensor addr_out(Tensor self, Tensor vec1, Tensor vec2, Tensor out) {
+        return addr_out(self, vec1, vec2, 1, 1, out);
+    }
+
+    /**
+     * Multiplies matrices, in the order that takes the fewest multiplications.
+     * <p>{@code out = matrices[0] @ matrices[1] @ ...}
+     * <p>Shapes: {@code (a, b), (b, c), ... -> (a, z)}.
+     * <p>Errors: There must be one, all must be matrices, neighbours must fit.
+     *
+     * @param matrices as in the formula
+     * @return the result
+     */
+    public static Tensor chain_matmul(Tensor... matrices) {
+        Tensor.acquire(matrices);
+        try {
+            return Tensor.wrap(Native.chain_matmul(Tensor.handles(matrices)));
+        } finally {
+            Tensor.release(matrices);
+        }
+    }
+
+    /**
+     * Multiplies matrices, in the order that takes the fewest multiplications.
+     * <p>{@code out = matrices[0] @ matrices[1] @ ...}
+     * <p>Shapes: {@code (a, b), (b, c), ... -> (a, z)}.
+     * <p>Errors: There must be one, all must be matrices, neighbours must fit.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param matrices as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor chain_matmul_out(Tensor[] matrices, Tensor out) {
+        Tensor[] held = Tensor.concat(matrices, out);
+        Tensor.acquire(held);
+        try {
+            Native.chain_matmul_out(Tensor.handles(matrices), out.handle());
+            return out;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may be vectors.
+     * <p>{@code out = tensors[0] @ tensors[1] @ ...}
+     * <p>Shapes: {@code (a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the end}.
+     * <p>Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_multi_dot(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.linalg_multi_dot(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Multiplies matrices, in the order that takes the fewest multiplications; the first and the last may be vectors.
+     * <p>{@code out = tensors[0] @ tensors[1] @ ...}
+     * <p>Shapes: {@code (a, b), (b, c), ... -> (a, z); a vector counts as a row at the start, as a column at the end}.
+     * <p>Errors: There must be two, all but the first and the last must be matrices, neighbours must fit.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param tensors as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linalg_multi_dot_out(Tensor[] tensors, Tensor out) {
+        Tensor[] held = Tensor.concat(tensors, out);
+        Tensor.acquire(held);
+        try {
+            Native.linalg_multi_dot_out(Tensor.handles(tensors), out.handle());
+            return out;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Multiplies two matrices of signed bytes into one of 32-bit integers.
+     * <p>{@code out[i, j] = sum_k self[i, k] * mat2[k, j]}
+     * <p>Shapes: {@code (n, k), (k, m) -> (n, m)}.
+     * <p>Errors: Both must be matrices of int8, and the inner sizes must agree.
+     *
+     * @param self as in the formula
+     * @param mat2 as in the formula
+     * @return the result
+     */
+    public static Tensor _int_mm(Tensor self, Tensor mat2) {
+        Tensor.acquire(self, mat2);
+        try {
+            return Tensor.wrap(Native._int_mm(self.handle(), mat2.handle()));
+        } finally {
+            Tensor.release(self, mat2);
+        }
+    }
+
+    /**
+     * Multiplies two matrices of signed bytes into one of 32-bit integers.
+     * <p>{@code out[i, j] = sum_k self[i, k] * mat2[k, j]}
+     * <p>Shapes: {@code (n, k), (k, m) -> (n, m)}.
+     * <p>Errors: Both must be matrices of int8, and the inner sizes must agree.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param mat2 as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor _int_mm_out(Tensor self, Tensor mat2, Tensor out) {
+        Tensor.acquire(self, mat2, out);
+        try {
+            Native._int_mm_out(self.handle(), mat2.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, mat2, out);
+        }
+    }
+
+    /**
      * Multiplies vectors, matrices or batches of them, with broadcasting of the batches.
      * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
      * <p>Shapes: {@code (..., n, k), (..., k, m) -> (..., n, m); a vector counts as a row on the left, as a column on the right}.

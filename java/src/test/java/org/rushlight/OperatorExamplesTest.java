@@ -566,6 +566,66 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_baddbmm() {
+        Examples.check(() -> Torch.baddbmm(Tensor.of(new long[] {1}, new long[] {1, 1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1})), () -> Tensor.of(new long[] {12}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_addbmm() {
+        Examples.check(() -> Torch.addbmm(Tensor.of(new long[] {1}, new long[] {1, 1}), Tensor.of(new long[] {1, 2}, new long[] {1, 1, 2}), Tensor.of(new long[] {3, 4}, new long[] {1, 2, 1})), () -> Tensor.of(new long[] {12}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_mv() {
+        Examples.check(() -> Torch.mv(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {17, 39}, new long[] {2}));
+    }
+
+    @Test
+    void example_addmv() {
+        Examples.check(() -> Torch.addmv(Tensor.of(new long[] {1, 1}, new long[] {2}), Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {18, 40}, new long[] {2}));
+    }
+
+    @Test
+    void example_dot() {
+        Examples.check(() -> Torch.dot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {11}, new long[] {}));
+    }
+
+    @Test
+    void example_vdot() {
+        Examples.check(() -> Torch.vdot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {11}, new long[] {}));
+    }
+
+    @Test
+    void example_inner() {
+        Examples.check(() -> Torch.inner(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {11}, new long[] {}));
+    }
+
+    @Test
+    void example_outer() {
+        Examples.check(() -> Torch.outer(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 4, 6, 8}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_ger() {
+        Examples.check(() -> Torch.ger(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 4, 6, 8}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_addr() {
+        Examples.check(() -> Torch.addr(Tensor.of(new long[] {1, 1, 1, 1}, new long[] {2, 2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {4, 5, 7, 9}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_chain_matmul() {
+        Examples.check(() -> Torch.chain_matmul(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1}), Tensor.of(new long[] {2}, new long[] {1, 1})}), () -> Tensor.of(new long[] {22}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_linalg_multi_dot() {
+        Examples.check(() -> Torch.linalg_multi_dot(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4, 5, 6}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2})}), () -> Tensor.of(new long[] {29}, new long[] {}));
+    }
+
+    @Test
     void example_matmul() {
         Examples.check(() -> Torch.matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2})), () -> Tensor.of(new long[] {3, 7}, new long[] {2}));
     }
