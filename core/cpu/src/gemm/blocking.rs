@@ -26,8 +26,8 @@ const SERIAL: usize = 1 << 17;
 /// fall into too few sets of the first-level cache.
 const DIRECT: usize = 1 << 27;
 const DIRECT_ROW: usize = 2 << 10;
-/// Rows of a left operand up to which rows of the right one may be twice as long: each is read but a few times.
-const FEW_ROWS: usize = 128;
+/// Tiles of rows up to which rows of the right operand may be twice as long: each is read but a few times.
+const FEW_TILES: usize = 11;
 /// Shares per thread: more than one, so that a thread that starts late finds less left to do.
 pub(super) const SHARES: usize = 4;
 
@@ -94,10 +94,8 @@ pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
 /// Does it pay to read both operands as they lie?
 pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3]) -> bool {
     let row = n * kernels.in_bytes;
-    let fits = match m {
-        ..=FEW_ROWS => row <= 2 * DIRECT_ROW,
-        _ => row <= DIRECT_ROW && k * row <= RIGHT_SHARE,
-    };
+    let few = m <= FEW_TILES * kernels.rows;
+    let fits = if few { row <= 2 * DIRECT_ROW } else { row <= DIRECT_ROW && k * row <= RIGHT_SHARE };
     let small = fits && m.saturating_mul(n).saturating_mul(k) <= DIRECT;
     // Read few times.
     m <= kernels.rows || small

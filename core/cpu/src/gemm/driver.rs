@@ -100,13 +100,19 @@ pub(super) fn multiply(problem: &Problem<'_>, ways: &Ways, serial: bool) -> Resu
         return Ok(());
     }
     let work = problem.m.saturating_mul(problem.n).saturating_mul(problem.k);
-    let threads = if serial { 1 } else { worthwhile(work, num_threads()) };
     let depth = Depth::new(ways.kernels, problem.k);
-    let run = Run { problem, ways, depth, threads };
-    match (problem.left, problem.right) {
-        (Operand::Strided(left), Operand::Strided(right)) if run.reads_in_place(&right) => run.direct(left, right),
-        _ if run.packs_by_columns() => run.by_columns(),
-        _ => run.packed(),
+    let mut run = Run { problem, ways, depth, threads: 1 };
+    let in_place = match (problem.left, problem.right) {
+        (Operand::Strided(left), Operand::Strided(right)) if run.reads_in_place(&right) => Some((left, right)),
+        _ => None,
+    };
+    if !serial {
+        run.threads = worthwhile(work / ways.kernels.speed(in_place.is_none()), num_threads());
+    }
+    match in_place {
+        Some((left, right)) => run.direct(left, right),
+        None if run.packs_by_columns() => run.by_columns(),
+        None => run.packed(),
     }
 }
 

@@ -84,6 +84,16 @@ impl Kernels {
         }
     }
 
+    /// About how many times as large as one that is read in place a product must be to be worth a second thread: packing
+    /// is another loop to share, and matrix registers are done sooner.
+    pub fn speed(&self, packs: bool) -> usize {
+        match (self.registers, packs) {
+            (Some(_), _) => 32,
+            (None, true) => 4,
+            (None, false) => 1,
+        }
+    }
+
     /// Columns of a panel.
     pub fn columns(&self) -> usize {
         self.lanes * self.vectors
