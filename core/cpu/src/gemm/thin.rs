@@ -365,10 +365,9 @@ pub(super) fn multiply(p: &Problem<'_>, ways: &Ways, serial: bool) -> Result<boo
     let rows = p.m.min(p.n);
     // Kernels that multiply several elements at once, or elements that have to be converted, do better in tiles.
     let simple = ways.kernels.group == 1 && ways.kernels.in_bytes == ways.element;
-    let worthwhile = match rows {
-        ..=FEW_ROWS => p.k >= 8,
-        ..=ROWS => simple && p.k >= LONG && rows * p.k * ways.element <= ROWS_BYTES,
-        _ => false,
+    let worthwhile = match rows <= FEW_ROWS {
+        true => p.k >= 8,
+        false => simple && rows <= ROWS && p.k >= LONG && rows * p.k * ways.element <= ROWS_BYTES,
     };
     if !along || !worthwhile {
         return Ok(false);

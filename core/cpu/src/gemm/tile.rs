@@ -40,6 +40,9 @@ pub(super) type TileFn = unsafe fn(&Tile);
 /// The most vectors side by side in a tile.
 pub(super) const WIDEST: usize = 3;
 
+/// Functions that switch registers on and off.
+pub(super) type Switches = (unsafe fn(), unsafe fn());
+
 /// One arithmetic at one level.
 pub(super) struct Kernels {
     /// Rows of the largest tile.
@@ -63,8 +66,8 @@ pub(super) struct Kernels {
     /// Tiles of operands as they lie, `[height - 1][vectors - 1]`, where the right one's columns are neighbours. Not
     /// for every arithmetic.
     pub direct: &'static [[TileFn; WIDEST]],
-    /// Switch registers on and off that tiles need.
-    pub registers: Option<(unsafe fn(), unsafe fn())>,
+    /// For registers that tiles need.
+    pub registers: Option<Switches>,
 }
 
 impl Kernels {
