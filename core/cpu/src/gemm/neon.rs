@@ -90,6 +90,10 @@ macro_rules! register {
                 $name(unsafe { Self::read(at, count) })
             }
             #[inline(always)]
+            unsafe fn join(self, other: Self) -> Self {
+                $name(unsafe { $add(self.0, other.0) })
+            }
+            #[inline(always)]
             unsafe fn across(self) -> $of {
                 unsafe { $across(self.0) }
             }
