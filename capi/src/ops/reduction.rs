@@ -2192,6 +2192,409 @@ pub unsafe extern "C" fn rlt_tensor_frobenius_norm_out(
     })
 }
 
+/// Adds the elements along dimensions, NaN as 0; none given means all.
+///
+/// `out = sum over dim of self, where it is not NaN`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each
+/// may appear once.
+///
+/// `nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nansum(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nansum", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nansum(&self_, dim, arg::bool(keepdim), dtype)?)
+        }
+    })
+}
+
+/// Adds the elements along dimensions, NaN as 0; none given means all.
+///
+/// `out = sum over dim of self, where it is not NaN`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each
+/// may appear once.
+/// The result is written into `out`, resized where needed.
+///
+/// `nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!)
+/// out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nansum_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nansum_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::nansum_out(&self_, dim, arg::bool(keepdim), dtype, &out)
+        }
+    })
+}
+
+/// Averages the elements along dimensions that are not NaN; none given means all.
+///
+/// `out = nansum(self, dim) / number of elements that are not NaN`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index
+/// error; each may appear once.
+///
+/// `nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nanmean(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nanmean", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nanmean(&self_, dim, arg::bool(keepdim), dtype)?)
+        }
+    })
+}
+
+/// Averages the elements along dimensions that are not NaN; none given means all.
+///
+/// `out = nansum(self, dim) / number of elements that are not NaN`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+/// Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index
+/// error; each may appear once.
+/// The result is written into `out`, resized where needed.
+///
+/// `nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None,
+/// Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nanmean_out(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    dtype: *const i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nanmean_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints_opt(dim, dim_len, "dim")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out = arg::tensor(out, "out")?;
+            ops::nanmean_out(&self_, dim, arg::bool(keepdim), dtype, &out)
+        }
+    })
+}
+
+/// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
+/// the last of equals.
+///
+/// `values_i = max of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*), twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cummax(
+    self_: *const rlt_tensor,
+    dim: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cummax", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::cummax(&self_, dim)?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
+/// the last of equals.
+///
+/// `values_i = max of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*), twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `values` and `indices`, resized where needed.
+///
+/// `cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values,
+/// Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cummax_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    values: *const rlt_tensor,
+    indices: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cummax_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let values = arg::tensor(values, "values")?;
+            let indices = arg::tensor(indices, "indices")?;
+            ops::cummax_out(&self_, dim, &values, &indices)
+        }
+    })
+}
+
+/// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
+/// the last of equals.
+///
+/// `values_i = min of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*), twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cummin(
+    self_: *const rlt_tensor,
+    dim: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cummin", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::cummin(&self_, dim)?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
+/// the last of equals.
+///
+/// `values_i = min of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*), twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `values` and `indices`, resized where needed.
+///
+/// `cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values,
+/// Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cummin_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    values: *const rlt_tensor,
+    indices: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cummin_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let values = arg::tensor(values, "values")?;
+            let indices = arg::tensor(indices, "indices")?;
+            ops::cummin_out(&self_, dim, &values, &indices)
+        }
+    })
+}
+
+/// Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the
+/// gradient.
+///
+/// `out = sort(self)[(n - 1) / 2]`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Complex and bool tensors are refused.
+///
+/// `median(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_median(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_median", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::median(&self_)?)
+        }
+    })
+}
+
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is
+/// one, is the median.
+///
+/// `values = sort(self, dim)[(n - 1) / 2]`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+///
+/// `median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_median_dim(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_median_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::median_dim(&self_, dim, arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is
+/// one, is the median.
+///
+/// `values = sort(self, dim)[(n - 1) / 2]`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+/// The result is written into `values` and `indices`, resized where needed.
+///
+/// `median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!)
+/// indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_median_dim_values(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    values: *const rlt_tensor,
+    indices: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_median_dim_values", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let values = arg::tensor(values, "values")?;
+            let indices = arg::tensor(indices, "indices")?;
+            ops::median_dim_values(&self_, dim, arg::bool(keepdim), &values, &indices)
+        }
+    })
+}
+
+/// Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+///
+/// `out = sort(self)[(n - 1) / 2]`
+///
+/// Shapes: `(*) -> ()`.
+/// Errors: Complex and bool tensors are refused.
+///
+/// `nanmedian(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nanmedian(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_nanmedian", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nanmedian(&self_)?)
+        }
+    })
+}
+
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+///
+/// `values = sort(self, dim)[(n - 1) / 2]`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+///
+/// `nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nanmedian_dim(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nanmedian_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::nanmedian_dim(&self_, dim, arg::bool(keepdim))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+///
+/// `values = sort(self, dim)[(n - 1) / 2]`
+///
+/// Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+/// elements is an error.
+/// The result is written into `values` and `indices`, resized where needed.
+///
+/// `nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!)
+/// indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nanmedian_dim_values(
+    self_: *const rlt_tensor,
+    dim: i64,
+    keepdim: i32,
+    values: *const rlt_tensor,
+    indices: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nanmedian_dim_values", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let values = arg::tensor(values, "values")?;
+            let indices = arg::tensor(indices, "indices")?;
+            ops::nanmedian_dim_values(&self_, dim, arg::bool(keepdim), &values, &indices)
+        }
+    })
+}
+
 /// Puts the gradient of selected values back where they came from.
 ///
 /// `out = 0 everywhere, grad at indices`

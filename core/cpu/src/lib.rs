@@ -29,6 +29,7 @@ pub mod gemm;
 pub mod index;
 pub mod layer_norm;
 pub mod loss;
+pub mod median;
 pub mod numeric;
 pub mod optim;
 mod pointwise;

@@ -2,7 +2,8 @@
 //!
 //! Along memory, a block of eight is summed on the side of the chain from block to block, which so is an eighth as
 //! long; sums of blocks and of blocks of blocks are carried apart, so that errors do not grow with the length. Across
-//! memory, whole rows are added to the row before.
+//! memory, whole rows are added to the row before. Where blocks begin depends on the row alone, so the bits are the same
+//! whether one thread scans a long row or several do.
 
 use crate::array::Array;
 use crate::number::Number;
@@ -11,14 +12,19 @@ use crate::rows::each_run;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, run};
 use rushlight_base::plan::Plan;
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::{num_threads, parallel_chunks};
 use rushlight_base::{Result, ensure};
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// Elements worth another thread.
 const GRAIN: usize = 16384;
 /// Elements that are added one block to the next before their sum is carried apart.
 const LEAF: usize = 256;
+/// Elements of leaves whose sum is carried apart: what a thread scans of a long row.
+const CHUNK: usize = LEAF * LEAF;
+/// Chunks of a long row that are scanned together.
+const TOGETHER: usize = 16;
 /// Neighbouring rows that are scanned together.
 const ACROSS: usize = 256;
 
@@ -27,67 +33,144 @@ pub type Scan = fn(&Array, &Array, usize) -> Result<()>;
 
 /// out[i] = a[0] + ... + a[i] along `dim`
 pub fn cumsum(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, false, Sum::<T>(PhantomData)))
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, false, &Scanning(Sum::<T>(PhantomData))))
 }
 
 /// out[i] = a[i] + ... + a[n - 1] along `dim`
 pub fn cumsum_from_end(out: &Array, a: &Array, dim: usize) -> Result<()> {
-    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, true, Sum::<T>(PhantomData)))
+    dispatch!(a.dtype(), "cumsum_out_cpu", integer half float complex chalf, T => scan(out, a, dim, true, &Scanning(Sum::<T>(PhantomData))))
 }
 
 /// out[i] = a[0] * ... * a[i] along `dim`
 pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
     dispatch!(a.dtype(), "cumprod_out_cpu", integer half float complex chalf, T => {
-        scan(out, a, dim, false, Product::<T>(PhantomData))
+        scan(out, a, dim, false, &Scanning(Product::<T>(PhantomData)))
     })
 }
 
-fn scan<T: Number, F: Fold<In = T, Acc = T::Wide>>(
-    out: &Array,
-    a: &Array,
-    dim: usize,
-    backwards: bool,
-    fold: F,
-) -> Result<()> {
+/// A scan of rows over addresses: the walk around them exists once.
+trait Rows: Sync {
+    /// Scans `width` neighbouring rows of `len` elements, `steps` (output, input) apart.
+    ///
+    /// # Safety
+    /// The elements must be readable, and those of the output writable.
+    unsafe fn across(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize, width: usize);
+
+    /// Scans one row.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize);
+
+    /// [`Rows::along`] by several threads: first what chunks come to, then each from what lies before it.
+    ///
+    /// # Safety
+    /// As above.
+    unsafe fn along_in_parallel(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) -> Result<()>;
+}
+
+/// The rows of a fold.
+struct Scanning<F>(F);
+
+impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Rows for Scanning<F> {
+    unsafe fn across(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize, width: usize) {
+        run(Across { fold: self.0, to: to.cast(), from: from.cast(), steps, len, width });
+    }
+
+    unsafe fn along(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) {
+        let mut before = self.0.empty();
+        for start in (0..len).step_by(CHUNK) {
+            let range = start..len.min(start + CHUNK);
+            let chunk = Along { fold: self.0, to: to.cast(), from: from.cast(), steps, range, before, writes: true };
+            before = self.0.merge(before, run(chunk));
+        }
+    }
+
+    unsafe fn along_in_parallel(&self, to: *mut u8, from: *const u8, steps: [isize; 2], len: usize) -> Result<()> {
+        let fold = self.0;
+        let (to, from) = (Shared::new(to), Shared::new(from.cast_mut()));
+        let scan = |chunk: usize, before: T::Wide, writes: bool| -> T::Wide {
+            let range = chunk * CHUNK..len.min((chunk + 1) * CHUNK);
+            run(Along { fold, to: to.get().cast(), from: from.get().cast_const().cast(), steps, range, before, writes })
+        };
+        let mut before = fold.empty();
+        let mut carried = [before; TOGETHER];
+        let chunks = len.div_ceil(CHUNK);
+        // Some chunks at a time, so that they are still in a cache when they are read again.
+        for first in (0..chunks).step_by(TOGETHER) {
+            let count = TOGETHER.min(chunks - first);
+            let places = Shared::new(carried.as_mut_ptr());
+            parallel_chunks(count, 1, &|range| {
+                for nth in range {
+                    // SAFETY: each chunk has a place of its own.
+                    unsafe { places.get().add(nth).write(scan(first + nth, fold.empty(), false)) };
+                }
+            })?;
+            for place in &mut carried[..count] {
+                (*place, before) = (before, fold.merge(before, *place));
+            }
+            let carried = &carried;
+            parallel_chunks(count, 1, &|range| {
+                for nth in range {
+                    scan(first + nth, carried[nth], true);
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn scan(out: &Array, a: &Array, dim: usize, backwards: bool, rows: &dyn Rows) -> Result<()> {
     ensure!(out.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
+    ensure!(out.dtype() == a.dtype(), Internal, "a scan got an output of another dtype");
     let len = a.size(dim);
     let parts = [out, a].map(|array| array.without(dim));
     let walk = Plan::<2>::row_major(&parts[0].0, [&parts[0].1, &parts[1].1]);
     if len == 0 || walk.numel() == 0 {
         return Ok(());
     }
+    let size = a.dtype().size() as isize;
     let mut steps = [out, a].map(|array| array.stride(dim));
-    let (mut to, mut from) = (Shared::new(out.as_ptr::<T>()), Shared::new(a.as_ptr::<T>()));
+    let (mut to, mut from) = (Shared::new(out.start()), Shared::new(a.start()));
     if backwards {
         // From the last element, the other way.
         let last = (len - 1) as isize;
-        to = Shared::new(to.get().wrapping_offset(last * steps[0]));
-        from = Shared::new(from.get().wrapping_offset(last * steps[1]));
+        to = Shared::new(to.get().wrapping_offset(last * steps[0] * size));
+        from = Shared::new(from.get().wrapping_offset(last * steps[1] * size));
         steps = steps.map(|step| -step);
     }
+    let at =
+        |o: isize, x: isize| (to.get().wrapping_offset(o * size), from.get().wrapping_offset(x * size).cast_const());
     let (neighbours, row_steps) = walk.inner();
     if row_steps == [1; 2] && steps[1].abs() != 1 && neighbours >= 8 {
         let blocks = neighbours.div_ceil(ACROSS);
         return parallel_chunks(blocks * walk.outer(), (GRAIN / (len * ACROSS)).max(1), &|chunk| {
             each_run(&walk, blocks, chunk, |_, [o, x], blocks| {
                 for first in blocks.map(|block| block * ACROSS) {
-                    let width = ACROSS.min(neighbours - first);
-                    let (o, x) = (o + first as isize, x + first as isize);
+                    let (to, from) = at(o + first as isize, x + first as isize);
                     // SAFETY: the walk and the loops stay within the arrays, which `Array::new` vouches for.
-                    unsafe {
-                        let (to, from) = (to.get().offset(o), from.get().offset(x));
-                        run(Across { fold, to, from, steps, len, width });
-                    }
+                    unsafe { rows.across(to, from, steps, len, ACROSS.min(neighbours - first)) };
                 }
             });
         });
     }
-    parallel_chunks(walk.numel(), (GRAIN / len).max(1), &|chunk| {
-        each_run(&walk, neighbours, chunk, |_, [o, x], rows| {
-            for row in rows.map(|row| row as isize) {
-                let (o, x) = (o + row * row_steps[0], x + row * row_steps[1]);
+    if walk.numel() < num_threads() && len > CHUNK {
+        let mut result = Ok(());
+        walk.elements(&mut |[o, x]| {
+            let (to, from) = at(o, x);
+            if result.is_ok() {
                 // SAFETY: as above.
-                unsafe { run(Along { fold, to: to.get().offset(o), from: from.get().offset(x), steps, len }) };
+                result = unsafe { rows.along_in_parallel(to, from, steps, len) };
+            }
+        });
+        return result;
+    }
+    parallel_chunks(walk.numel(), (GRAIN / len).max(1), &|chunk| {
+        each_run(&walk, neighbours, chunk, |_, [o, x], part| {
+            for row in part.map(|row| row as isize) {
+                let (to, from) = at(o + row * row_steps[0], x + row * row_steps[1]);
+                // SAFETY: as above.
+                unsafe { rows.along(to, from, steps, len) };
             }
         });
     })
@@ -143,43 +226,45 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Across<T, F> {
     }
 }
 
-/// One row of `len` elements, `steps` apart.
-struct Along<T, F> {
+/// A part of a row, no longer than [`CHUNK`], of elements `steps` apart. The output is what the elements come to.
+struct Along<T: Number, F> {
     fold: F,
     to: *mut T,
     from: *const T,
     steps: [isize; 2],
-    len: usize,
+    range: Range<usize>,
+    /// What the elements before come to.
+    before: T::Wide,
+    /// Are results wanted?
+    writes: bool,
 }
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Along<T, F> {
     #[inline(always)]
     fn read(&self, i: usize) -> T::Wide {
-        debug_assert!(i < self.len);
-        // SAFETY: the maker of the kernel vouches for `len` elements; the loops stay below.
+        debug_assert!(self.range.contains(&i));
+        // SAFETY: the maker of the kernel vouches for the elements of the range; the loops stay within.
         self.fold.lift(unsafe { self.from.offset(i as isize * self.steps[1]).read() })
     }
 
     #[inline(always)]
     fn write(&self, i: usize, value: T::Wide) {
-        debug_assert!(i < self.len);
+        debug_assert!(self.range.contains(&i));
         // SAFETY: as for `read`.
         unsafe { self.to.offset(i as isize * self.steps[0]).write(T::narrow(value)) }
     }
 }
 
 impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
-    type Output = ();
+    type Output = T::Wide;
 
     #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
+    fn run<S: Simd>(self, _: S) -> T::Wide {
         let (fold, none) = (self.fold, self.fold.empty());
-        // Of all leaves of leaves that are complete, and of the leaves since.
-        let (mut before, mut leaves) = (none, none);
-        let (mut start, mut nth) = (0, 0);
-        while start < self.len {
-            let end = self.len.min(start + LEAF);
-            let base = fold.merge(before, leaves);
+        let (mut leaves, mut start) = (none, self.range.start);
+        while start < self.range.end {
+            let end = self.range.end.min(start + LEAF);
+            let base = fold.merge(self.before, leaves);
             let (mut sum, mut i) = (none, start);
             while i + 8 <= end {
                 let mut x = [none; 8];
@@ -191,24 +276,26 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
                         x[lane] = fold.merge(x[lane - distance], x[lane]);
                     }
                 }
-                let offset = fold.merge(base, sum);
-                for (lane, &x) in x.iter().enumerate() {
-                    self.write(i + lane, fold.merge(offset, x));
+                if self.writes {
+                    let offset = fold.merge(base, sum);
+                    for (lane, &x) in x.iter().enumerate() {
+                        self.write(i + lane, fold.merge(offset, x));
+                    }
                 }
                 sum = fold.merge(sum, x[7]);
                 i += 8;
             }
             while i < end {
                 sum = fold.merge(sum, self.read(i));
-                self.write(i, fold.merge(base, sum));
+                if self.writes {
+                    self.write(i, fold.merge(base, sum));
+                }
                 i += 1;
             }
             leaves = fold.merge(leaves, sum);
-            (start, nth) = (end, nth + 1);
-            if nth % LEAF == 0 {
-                (before, leaves) = (fold.merge(before, leaves), none);
-            }
+            start = end;
         }
+        leaves
     }
 }
 
@@ -248,6 +335,28 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn running_sums_are_equal_to_the_bit_at_any_number_of_threads() {
+        let _held = crate::reduce::tests::hold_settings();
+        let before = num_threads();
+        for sizes in [vec![CHUNK as i64 * 19 + 12_345], vec![3, CHUNK as i64 * 2 + 7]] {
+            let count = sizes.iter().product::<i64>() as usize;
+            let values: Vec<f32> = (0..count).map(|i| (i * 7919 % 1009) as f32 * 0.1 - 50.0).collect();
+            let strides = contiguous_strides(&sizes);
+            let [first, rest @ ..] = [1, 2, 3, 8].map(|threads| {
+                rushlight_base::runtime::set_num_threads(threads).unwrap();
+                let mut out = vec![0f32; count];
+                // SAFETY: both hold what their sizes say.
+                let [o, a] = [out.as_mut_ptr(), values.as_ptr().cast_mut()]
+                    .map(|at| unsafe { Array::new(at.cast(), DType::F32, &sizes, &strides) });
+                cumsum_from_end(&o, &a, sizes.len() - 1).unwrap();
+                out.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+            });
+            assert!(rest.iter().all(|bits| *bits == first), "{sizes:?}");
+        }
+        rushlight_base::runtime::set_num_threads(before as i64).unwrap();
     }
 
     #[test]

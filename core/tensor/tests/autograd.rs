@@ -74,6 +74,28 @@ fn second_derivatives_come_from_create_graph() {
 }
 
 #[test]
+fn running_products_with_zeros_have_first_and_second_derivatives() {
+    let (values, weights, ways) =
+        ([2.0f32, 0.0, 3.0, -1.0, 0.0, 5.0, 2.0], [1.0f32, 2.0, -3.0, 1.0, 4.0, 2.0, 1.0], 1..8);
+    let len = values.len();
+    // The sum of the products of length k + 1, weighed, of which factors `without` are left out.
+    let without = |left_out: &[usize]| -> f32 {
+        let from = left_out.iter().copied().max().unwrap_or(0);
+        let product = |last: usize| (0..=last).filter(|j| !left_out.contains(j)).map(|j| values[j]).product::<f32>();
+        (from..len).map(|last| weights[last] * product(last)).sum()
+    };
+    let x = leaf(&values);
+    let weighed = ops::mul_tensor(&ops::cumprod(&x, 0, None).unwrap(), &Tensor::from_slice(&weights, &[7]).unwrap());
+    let total = sum(&weighed.unwrap());
+    let first = autograd::grad(&[&total], &[&x], &[], true, true, false).unwrap()[0].clone().unwrap();
+    assert_eq!(first.to_vec::<f32>().unwrap(), (0..len).map(|i| without(&[i])).collect::<Vec<_>>());
+    let ways: Vec<f32> = ways.map(|way| way as f32).collect();
+    backward(&sum(&ops::mul_tensor(&first, &Tensor::from_slice(&ways, &[7]).unwrap()).unwrap())).unwrap();
+    let second = |i: usize| (0..len).filter(|&j| j != i).map(|j| ways[j] * without(&[i, j])).sum::<f32>();
+    assert_eq!(grad_of(&x), (0..len).map(second).collect::<Vec<_>>());
+}
+
+#[test]
 fn in_place_writes_follow_pytorchs_rules() {
     let x = leaf(&[1.0, 2.0]);
     let one = Scalar::Int(1);

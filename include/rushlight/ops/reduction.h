@@ -1265,6 +1265,243 @@ int32_t rlt_tensor_frobenius_norm_out(const rlt_tensor *self_,
                                       const rlt_tensor *out);
 
 /**
+ * Adds the elements along dimensions, NaN as 0; none given means all.
+ *
+ * `out = sum over dim of self, where it is not NaN`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each
+ * may appear once.
+ *
+ * `nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_nansum(const rlt_tensor *self_,
+                          const int64_t *dim,
+                          int64_t dim_len,
+                          int32_t keepdim,
+                          const int32_t *dtype,
+                          rlt_tensor **out0);
+
+/**
+ * Adds the elements along dimensions, NaN as 0; none given means all.
+ *
+ * `out = sum over dim of self, where it is not NaN`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each
+ * may appear once.
+ * The result is written into `out`, resized where needed.
+ *
+ * `nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!)
+ * out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_nansum_out(const rlt_tensor *self_,
+                              const int64_t *dim,
+                              int64_t dim_len,
+                              int32_t keepdim,
+                              const int32_t *dtype,
+                              const rlt_tensor *out);
+
+/**
+ * Averages the elements along dimensions that are not NaN; none given means all.
+ *
+ * `out = nansum(self, dim) / number of elements that are not NaN`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index
+ * error; each may appear once.
+ *
+ * `nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor_nanmean(const rlt_tensor *self_,
+                           const int64_t *dim,
+                           int64_t dim_len,
+                           int32_t keepdim,
+                           const int32_t *dtype,
+                           rlt_tensor **out0);
+
+/**
+ * Averages the elements along dimensions that are not NaN; none given means all.
+ *
+ * `out = nansum(self, dim) / number of elements that are not NaN`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim`.
+ * Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index
+ * error; each may appear once.
+ * The result is written into `out`, resized where needed.
+ *
+ * `nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None,
+ * Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_nanmean_out(const rlt_tensor *self_,
+                               const int64_t *dim,
+                               int64_t dim_len,
+                               int32_t keepdim,
+                               const int32_t *dtype,
+                               const rlt_tensor *out);
+
+/**
+ * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
+ * the last of equals.
+ *
+ * `values_i = max of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*), twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)`
+ */
+int32_t rlt_tensor_cummax(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0, rlt_tensor **out1);
+
+/**
+ * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and
+ * the last of equals.
+ *
+ * `values_i = max of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*), twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `values` and `indices`, resized where needed.
+ *
+ * `cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values,
+ * Tensor(b!) indices)`
+ */
+int32_t rlt_tensor_cummax_out(const rlt_tensor *self_,
+                              int64_t dim,
+                              const rlt_tensor *values,
+                              const rlt_tensor *indices);
+
+/**
+ * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
+ * the last of equals.
+ *
+ * `values_i = min of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*), twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)`
+ */
+int32_t rlt_tensor_cummin(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0, rlt_tensor **out1);
+
+/**
+ * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and
+ * the last of equals.
+ *
+ * `values_i = min of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*), twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `values` and `indices`, resized where needed.
+ *
+ * `cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values,
+ * Tensor(b!) indices)`
+ */
+int32_t rlt_tensor_cummin_out(const rlt_tensor *self_,
+                              int64_t dim,
+                              const rlt_tensor *values,
+                              const rlt_tensor *indices);
+
+/**
+ * Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the
+ * gradient.
+ *
+ * `out = sort(self)[(n - 1) / 2]`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Complex and bool tensors are refused.
+ *
+ * `median(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_median(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is
+ * one, is the median.
+ *
+ * `values = sort(self, dim)[(n - 1) / 2]`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ *
+ * `median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+ */
+int32_t rlt_tensor_median_dim(const rlt_tensor *self_,
+                              int64_t dim,
+                              int32_t keepdim,
+                              rlt_tensor **out0,
+                              rlt_tensor **out1);
+
+/**
+ * Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is
+ * one, is the median.
+ *
+ * `values = sort(self, dim)[(n - 1) / 2]`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ * The result is written into `values` and `indices`, resized where needed.
+ *
+ * `median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!)
+ * indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+ */
+int32_t rlt_tensor_median_dim_values(const rlt_tensor *self_,
+                                     int64_t dim,
+                                     int32_t keepdim,
+                                     const rlt_tensor *values,
+                                     const rlt_tensor *indices);
+
+/**
+ * Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+ *
+ * `out = sort(self)[(n - 1) / 2]`
+ *
+ * Shapes: `(*) -> ()`.
+ * Errors: Complex and bool tensors are refused.
+ *
+ * `nanmedian(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_nanmedian(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+ *
+ * `values = sort(self, dim)[(n - 1) / 2]`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ *
+ * `nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+ */
+int32_t rlt_tensor_nanmedian_dim(const rlt_tensor *self_,
+                                 int64_t dim,
+                                 int32_t keepdim,
+                                 rlt_tensor **out0,
+                                 rlt_tensor **out1);
+
+/**
+ * Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+ *
+ * `values = sort(self, dim)[(n - 1) / 2]`
+ *
+ * Shapes: `(d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no
+ * elements is an error.
+ * The result is written into `values` and `indices`, resized where needed.
+ *
+ * `nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!)
+ * indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+ */
+int32_t rlt_tensor_nanmedian_dim_values(const rlt_tensor *self_,
+                                        int64_t dim,
+                                        int32_t keepdim,
+                                        const rlt_tensor *values,
+                                        const rlt_tensor *indices);
+
+/**
  * Puts the gradient of selected values back where they came from.
  *
  * `out = 0 everywhere, grad at indices`

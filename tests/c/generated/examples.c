@@ -2114,6 +2114,42 @@ static void example_norm_ScalarOpt_dim(void) {
     rlt_tensor_free(self0);
 }
 
+// nansum([1.0, 2.0]) -> 3.0
+static void example_nansum(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nansum(self0, NULL, 0, 0, NULL, &out), "nansum");
+    example_expect(out, "nansum", (const float[]){3.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// nanmean([1.0, 3.0]) -> 2.0
+static void example_nanmean(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nanmean(self0, NULL, 0, 0, NULL, &out), "nanmean");
+    example_expect(out, "nanmean", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// median([3.0, 1.0, 2.0]) -> 2.0
+static void example_median(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 1.0f, 2.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_median(self0, &out), "median");
+    example_expect(out, "median", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// nanmedian([3.0, 1.0, 2.0]) -> 2.0
+static void example_nanmedian(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 1.0f, 2.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nanmedian(self0, &out), "nanmedian");
+    example_expect(out, "nanmedian", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
 // view([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
 static void example_view(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
@@ -2449,6 +2485,10 @@ int main(void) {
     example_linalg_vector_norm();
     example_norm_Scalar();
     example_norm_ScalarOpt_dim();
+    example_nansum();
+    example_nanmean();
+    example_median();
+    example_nanmedian();
     example_view();
     example_reshape();
     example_transpose_int();

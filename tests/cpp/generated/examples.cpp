@@ -220,6 +220,10 @@ int main() {
   example("linalg_vector_norm", [] { return at::linalg_vector_norm(torch::tensor({3.0, 4.0})); }, torch::tensor(5.0));
   example("norm.Scalar", [] { return at::norm(torch::tensor({3.0, 4.0})); }, torch::tensor(5.0));
   example("norm.ScalarOpt_dim", [] { return at::norm(torch::tensor({{3.0, 4.0}}), 2, {1}); }, torch::tensor({5.0}));
+  example("nansum", [] { return at::nansum(torch::tensor({1.0, 2.0})); }, torch::tensor(3.0));
+  example("nanmean", [] { return at::nanmean(torch::tensor({1.0, 3.0})); }, torch::tensor(2.0));
+  example("median", [] { return at::median(torch::tensor({3.0, 1.0, 2.0})); }, torch::tensor(2.0));
+  example("nanmedian", [] { return at::nanmedian(torch::tensor({3.0, 1.0, 2.0})); }, torch::tensor(2.0));
   example("view", [] { return torch::tensor({1, 2, 3, 4}).view({2, 2}); }, torch::tensor({{1, 2}, {3, 4}}));
   example("reshape", [] { return at::reshape(torch::tensor({1, 2, 3, 4}), {2, 2}); }, torch::tensor({{1, 2}, {3, 4}}));
   example("transpose.int", [] { return at::transpose(torch::tensor({{1, 2}, {3, 4}}), 0, 1); }, torch::tensor({{1, 3}, {2, 4}}));

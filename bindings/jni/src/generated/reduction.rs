@@ -1436,6 +1436,244 @@ pub extern "system" fn Java_org_rushlight_internal_Native_frobenius_1norm_1out<'
     })
 }
 
+/// `nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nansum<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: JLongs<'l>,
+    keepdim: jboolean,
+    dtype: jint,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let dim = frame.optional_longs(&dim)?;
+        let result = ops::nansum(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nansum_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: JLongs<'l>,
+    keepdim: jboolean,
+    dtype: jint,
+    out: TensorHandle,
+) {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let dim = frame.optional_longs(&dim)?;
+        let out = out.get("out")?;
+        ops::nansum_out(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?, &out)
+    })
+}
+
+/// `nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nanmean<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: JLongs<'l>,
+    keepdim: jboolean,
+    dtype: jint,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let dim = frame.optional_longs(&dim)?;
+        let result = ops::nanmean(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nanmean_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: JLongs<'l>,
+    keepdim: jboolean,
+    dtype: jint,
+    out: TensorHandle,
+) {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let dim = frame.optional_longs(&dim)?;
+        let out = out.get("out")?;
+        ops::nanmean_out(&self_, dim.as_deref(), support::flag(keepdim), support::optional_dtype(dtype)?, &out)
+    })
+}
+
+/// `cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_cummax<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+) -> jlongArray {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let (result0, result1) = ops::cummax(&self_, dim)?;
+        frame.give_all([result0, result1])
+    })
+}
+
+/// `cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_cummax_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    values: TensorHandle,
+    indices: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let values = values.get("values")?;
+        let indices = indices.get("indices")?;
+        ops::cummax_out(&self_, dim, &values, &indices)
+    })
+}
+
+/// `cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_cummin<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+) -> jlongArray {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let (result0, result1) = ops::cummin(&self_, dim)?;
+        frame.give_all([result0, result1])
+    })
+}
+
+/// `cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_cummin_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    values: TensorHandle,
+    indices: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let values = values.get("values")?;
+        let indices = indices.get("indices")?;
+        ops::cummin_out(&self_, dim, &values, &indices)
+    })
+}
+
+/// `median(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_median<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::median(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_median_1dim<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    keepdim: jboolean,
+) -> jlongArray {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let (result0, result1) = ops::median_dim(&self_, dim, support::flag(keepdim))?;
+        frame.give_all([result0, result1])
+    })
+}
+
+/// `median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_median_1dim_1values<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    keepdim: jboolean,
+    values: TensorHandle,
+    indices: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let values = values.get("values")?;
+        let indices = indices.get("indices")?;
+        ops::median_dim_values(&self_, dim, support::flag(keepdim), &values, &indices)
+    })
+}
+
+/// `nanmedian(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nanmedian<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::nanmedian(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nanmedian_1dim<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    keepdim: jboolean,
+) -> jlongArray {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let (result0, result1) = ops::nanmedian_dim(&self_, dim, support::flag(keepdim))?;
+        frame.give_all([result0, result1])
+    })
+}
+
+/// `nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nanmedian_1dim_1values<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    keepdim: jboolean,
+    values: TensorHandle,
+    indices: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let values = values.get("values")?;
+        let indices = indices.get("indices")?;
+        ops::nanmedian_dim_values(&self_, dim, support::flag(keepdim), &values, &indices)
+    })
+}
+
 /// `value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_value_1selecting_1reduction_1backward<'l>(

@@ -4,8 +4,8 @@ use super::*;
 use crate::extrema::{Extremum, extremum};
 use crate::simd::{self, Kernel, Level};
 use rushlight_base::{bf16, runtime};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
 /// The level that tests force on every thread; 0: none.
 static FORCED: AtomicU8 = AtomicU8::new(0);
@@ -21,9 +21,14 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
     }
 }
 
+/// Keeps tests that force a level or set the number of threads apart.
+pub(crate) fn hold_settings() -> MutexGuard<'static, ()> {
+    SETTINGS.lock().unwrap_or_else(|error| error.into_inner())
+}
+
 /// Runs `test` at each level, one such test at a time.
 pub(crate) fn at_every_level(test: impl Fn()) {
-    let _held = SETTINGS.lock().unwrap_or_else(|error| error.into_inner());
+    let _held = hold_settings();
     for level in Level::ALL.into_iter().filter(|level| level.is_available()) {
         FORCED.store(level as u8, Ordering::Relaxed);
         test();
@@ -236,7 +241,7 @@ fn extrema_and_their_first_places_on_every_road() {
 
 #[test]
 fn sums_are_equal_to_the_bit_at_any_number_of_threads() {
-    let _held = SETTINGS.lock().unwrap_or_else(|error| error.into_inner());
+    let _held = hold_settings();
     let before = runtime::num_threads();
     for (sizes, dims) in
         [(vec![300_001], vec![0]), (vec![3, 100_003], vec![1]), (vec![70_001, 5], vec![0]), (vec![900, 700], vec![0])]

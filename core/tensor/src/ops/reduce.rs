@@ -265,6 +265,55 @@ pub fn cumprod(out: &Dense, self_: &Dense, dim: i64, _dtype: Option<DType>) -> R
     scan(out, self_, dim, rushlight_cpu::scan::cumprod)
 }
 
+fn running_extremum(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, which: Extremum) -> Result<()> {
+    let dim = wrap_dim(dim, self_.ndim())?;
+    rushlight_cpu::median::running_extremum(&array(out0), &array(out1), &array(self_), dim, which)
+}
+
+/// out0, out1 = running maxima of self along dim and their indices
+pub fn cummax(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64) -> Result<()> {
+    running_extremum(out0, out1, self_, dim, Extremum::Max)
+}
+
+/// out0, out1 = running minima of self along dim and their indices
+pub fn cummin(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64) -> Result<()> {
+    running_extremum(out0, out1, self_, dim, Extremum::Min)
+}
+
+fn median_of(out: &Dense, self_: &Dense, ignore_nan: bool) -> Result<()> {
+    if self_.numel() == 0 {
+        return super::creation::fill(out, self_, Scalar::Float(f64::NAN));
+    }
+    rushlight_cpu::median::median(&array(out), &array(self_), ignore_nan)
+}
+
+fn median_along(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, ignore_nan: bool) -> Result<()> {
+    let dims = DimSet::new(Some(&[dim]), self_.ndim())?;
+    let (values, indices) = (kept(out0, self_, dims), kept(out1, self_, dims));
+    let (values, indices) = (array_as(out0, &values.0, &values.1), array_as(out1, &indices.0, &indices.1));
+    rushlight_cpu::median::median_dim(&values, &indices, &array(self_), wrap_dim(dim, self_.ndim())?, ignore_nan)
+}
+
+/// out = median of self
+pub fn median(out: &Dense, self_: &Dense) -> Result<()> {
+    median_of(out, self_, false)
+}
+
+/// out = median of self without its NaN
+pub fn nanmedian(out: &Dense, self_: &Dense) -> Result<()> {
+    median_of(out, self_, true)
+}
+
+/// out0, out1 = medians of self along dim and their indices
+pub fn median_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+    median_along(out0, out1, self_, dim, false)
+}
+
+/// out0, out1 = medians of self without its NaN along dim and their indices
+pub fn nanmedian_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, _keepdim: bool) -> Result<()> {
+    median_along(out0, out1, self_, dim, true)
+}
+
 /// out0, out1 = the k largest (smallest) elements of self along dim and their indices
 pub fn topk(out0: &Dense, out1: &Dense, self_: &Dense, _k: i64, dim: i64, largest: bool, sorted: bool) -> Result<()> {
     let dim = wrap_dim(dim, self_.ndim())?;

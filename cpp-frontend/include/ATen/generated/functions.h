@@ -4907,6 +4907,132 @@ inline Tensor& frobenius_norm_outf(const Tensor& self, IntArrayRef dim, bool kee
 inline Tensor& frobenius_norm_out(Tensor& out, const Tensor& self, IntArrayRef dim, bool keepdim = false) {
   return frobenius_norm_outf(self, dim, keepdim, out);
 }
+/// Adds the elements along dimensions, NaN as 0; none given means all.
+/// `out = sum over dim of self, where it is not NaN`
+inline Tensor nansum(const Tensor& self, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nansum(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
+}
+/// Adds the elements along dimensions, NaN as 0; none given means all.
+/// `out = sum over dim of self, where it is not NaN`
+inline Tensor& nansum_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
+  rlt::check(rlt_tensor_nansum_out(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), out.handle()));
+  return out;
+}
+/// Adds the elements along dimensions, NaN as 0; none given means all.
+/// `out = sum over dim of self, where it is not NaN`
+inline Tensor& nansum_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
+  return nansum_outf(self, dim, keepdim, dtype, out);
+}
+/// Averages the elements along dimensions that are not NaN; none given means all.
+/// `out = nansum(self, dim) / number of elements that are not NaN`
+inline Tensor nanmean(const Tensor& self, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanmean(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
+}
+/// Averages the elements along dimensions that are not NaN; none given means all.
+/// `out = nansum(self, dim) / number of elements that are not NaN`
+inline Tensor& nanmean_outf(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
+  rlt::check(rlt_tensor_nanmean_out(self.handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), out.handle()));
+  return out;
+}
+/// Averages the elements along dimensions that are not NaN; none given means all.
+/// `out = nansum(self, dim) / number of elements that are not NaN`
+inline Tensor& nanmean_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
+  return nanmean_outf(self, dim, keepdim, dtype, out);
+}
+/// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = max of self_0 to self_i`
+inline std::tuple<Tensor, Tensor> cummax(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_cummax(self.handle(), dim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = max of self_0 to self_i`
+inline std::tuple<Tensor&, Tensor&> cummax_outf(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_cummax_out(self.handle(), dim, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = max of self_0 to self_i`
+inline std::tuple<Tensor&, Tensor&> cummax_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
+  return cummax_outf(self, dim, values, indices);
+}
+/// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = min of self_0 to self_i`
+inline std::tuple<Tensor, Tensor> cummin(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_cummin(self.handle(), dim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = min of self_0 to self_i`
+inline std::tuple<Tensor&, Tensor&> cummin_outf(const Tensor& self, int64_t dim, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_cummin_out(self.handle(), dim, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = min of self_0 to self_i`
+inline std::tuple<Tensor&, Tensor&> cummin_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
+  return cummin_outf(self, dim, values, indices);
+}
+/// Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the gradient.
+/// `out = sort(self)[(n - 1) / 2]`
+inline Tensor median(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_median(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+inline std::tuple<Tensor, Tensor> median(const Tensor& self, int64_t dim, bool keepdim = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_median_dim(self.handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+inline std::tuple<Tensor&, Tensor&> median_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_median_dim_values(self.handle(), dim, keepdim, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+inline std::tuple<Tensor&, Tensor&> median_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, bool keepdim = false) {
+  return median_outf(self, dim, keepdim, values, indices);
+}
+/// Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+/// `out = sort(self)[(n - 1) / 2]`
+inline Tensor nanmedian(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanmedian(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+inline std::tuple<Tensor, Tensor> nanmedian(const Tensor& self, int64_t dim, bool keepdim = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_nanmedian_dim(self.handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+inline std::tuple<Tensor&, Tensor&> nanmedian_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_nanmedian_dim_values(self.handle(), dim, keepdim, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+inline std::tuple<Tensor&, Tensor&> nanmedian_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, bool keepdim = false) {
+  return nanmedian_outf(self, dim, keepdim, values, indices);
+}
 /// Puts the gradient of selected values back where they came from.
 /// `out = 0 everywhere, grad at indices`
 inline Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntArrayRef sizes, bool keepdim) {

@@ -2114,6 +2114,66 @@ Tensor norm(const std::optional<Scalar>& p, IntArrayRef dim, bool keepdim = fals
   rlt::check(rlt_tensor_norm_ScalarOpt_dim(handle(), rlt::optional_scalar(p), dim.data(), rlt::length(dim.size()), keepdim, &out0));
   return Tensor(out0);
 }
+/// Adds the elements along dimensions, NaN as 0; none given means all.
+/// `out = sum over dim of self, where it is not NaN`
+Tensor nansum(OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nansum(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
+}
+/// Averages the elements along dimensions that are not NaN; none given means all.
+/// `out = nansum(self, dim) / number of elements that are not NaN`
+Tensor nanmean(OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanmean(handle(), dim.raw_data(), dim.raw_length(), keepdim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
+}
+/// Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = max of self_0 to self_i`
+std::tuple<Tensor, Tensor> cummax(int64_t dim) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_cummax(handle(), dim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+/// `values_i = min of self_0 to self_i`
+std::tuple<Tensor, Tensor> cummin(int64_t dim) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_cummin(handle(), dim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the gradient.
+/// `out = sort(self)[(n - 1) / 2]`
+Tensor median() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_median(handle(), &out0));
+  return Tensor(out0);
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+std::tuple<Tensor, Tensor> median(int64_t dim, bool keepdim = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_median_dim(handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+/// `out = sort(self)[(n - 1) / 2]`
+Tensor nanmedian() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanmedian(handle(), &out0));
+  return Tensor(out0);
+}
+/// Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+/// `values = sort(self, dim)[(n - 1) / 2]`
+std::tuple<Tensor, Tensor> nanmedian(int64_t dim, bool keepdim = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_nanmedian_dim(handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
 
 // view: Other shapes over the same storage.
 /// Shows the same elements with other sizes, without copying; one size may be -1.

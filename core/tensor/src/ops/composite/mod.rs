@@ -110,6 +110,29 @@ pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tenso
     Ok((ops::amin(self_, &dims, keepdim)?, ops::amax(self_, &dims, keepdim)?))
 }
 
+/// The sum along dimensions of what is not NaN.
+pub fn nansum(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    ensure!(!self_.dtype().is_complex(), Runtime, "nansum does not support complex inputs");
+    if self_.dtype().is_integral(true) {
+        return ops::sum_dim_intlist(self_, dim, keepdim, dtype);
+    }
+    let numbers = ops::masked_fill_scalar(self_, &ops::isnan(self_)?, Scalar::Int(0))?;
+    ops::sum_dim_intlist(&numbers, dim, keepdim, dtype)
+}
+
+/// The mean along dimensions of what is not NaN.
+pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    ensure!(
+        self_.dtype().is_differentiable(),
+        Runtime,
+        "nanmean(): expected input to have floating point or complex dtype but got {}",
+        self_.dtype().c10_name()
+    );
+    let numbers = ops::logical_not(&ops::isnan(&ops::detach(self_)?)?)?;
+    let count = ops::sum_dim_intlist(&numbers, dim, keepdim, None)?;
+    ops::div_tensor(&nansum(self_, dim, keepdim, dtype)?, &count)
+}
+
 /// The norm of all elements.
 pub fn norm_scalar(self_: &Tensor, p: Scalar) -> Result<Tensor> {
     norm(self_, Some(p), &[], false, None)

@@ -147,6 +147,11 @@ pub fn min(self_: &Dense) -> Result<Spec> {
 
 fn extreme_dim(name: &str, self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
     check_real(name, self_)?;
+    value_and_place(name, self_, dim, keepdim)
+}
+
+/// An element along a dimension, with its index.
+fn value_and_place(name: &str, self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
     check_not_empty(name, self_, Some(dim))?;
     Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
 }
@@ -281,6 +286,22 @@ pub fn cumsum(self_: &Dense, dim: i64, dtype: Option<DType>) -> Result<Spec> {
 /// Running sums from the end, in the same dtype.
 pub fn cumsum_from_end(self_: &Dense, dim: i64) -> Result<Spec> {
     cumsum(self_, dim, Some(self_.dtype))
+}
+
+/// An element for each, with its index.
+pub fn running_extremum(self_: &Dense, dim: i64) -> Result<[Spec; 2]> {
+    wrap_dim(dim, self_.ndim())?;
+    Ok([self_.dtype, DType::I64].map(|dtype| Spec::new(self_.sizes(), dtype, self_.device)))
+}
+
+/// The median of all elements.
+pub fn median(self_: &Dense) -> Result<Spec> {
+    reduced(self_, None, false, self_.dtype)
+}
+
+/// The median along a dimension, with its index.
+pub fn median_dim(self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
+    value_and_place("median", self_, dim, keepdim)
 }
 
 /// The k largest or smallest along a dimension.

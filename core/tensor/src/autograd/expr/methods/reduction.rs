@@ -199,6 +199,27 @@ impl Expr {
         Expr::of(|| ops::frobenius_norm_dim(self.tensor()?, dim, keepdim))
     }
 
+    /// `nansum`: Adds the elements along dimensions, NaN as 0; none given means all.
+    pub fn nansum(&self, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::nansum(self.tensor()?, dim, keepdim, dtype))
+    }
+
+    /// `nanmean`: Averages the elements along dimensions that are not NaN; none given means all.
+    pub fn nanmean(&self, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::nanmean(self.tensor()?, dim, keepdim, dtype))
+    }
+
+    /// `median`: Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the
+    /// gradient.
+    pub fn median(&self) -> Expr {
+        Expr::of(|| ops::median(self.tensor()?))
+    }
+
+    /// `nanmedian`: Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+    pub fn nanmedian(&self) -> Expr {
+        Expr::of(|| ops::nanmedian(self.tensor()?))
+    }
+
     /// `value_selecting_reduction_backward`: Puts the gradient of selected values back where they came from.
     pub fn value_selecting_reduction_backward(
         &self,

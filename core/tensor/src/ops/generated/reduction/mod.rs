@@ -11,6 +11,8 @@ mod any;
 mod argmax;
 mod argmin;
 mod count_nonzero;
+mod cummax;
+mod cummin;
 mod cumprod;
 mod cumsum;
 mod cumsum_from_end;
@@ -19,7 +21,11 @@ mod linalg_vector_norm;
 mod logsumexp;
 mod max;
 mod mean;
+mod median;
 mod min;
+mod nanmean;
+mod nanmedian;
+mod nansum;
 mod norm;
 mod prod;
 mod std;
@@ -38,6 +44,8 @@ pub use any::{any, any_all_out, any_dim, any_dims, any_dims_out, any_out};
 pub use argmax::{argmax, argmax_out};
 pub use argmin::{argmin, argmin_out};
 pub use count_nonzero::{count_nonzero, count_nonzero_dim_intlist};
+pub use cummax::{cummax, cummax_out};
+pub use cummin::{cummin, cummin_out};
 pub use cumprod::{cumprod, cumprod_out};
 pub use cumsum::{cumsum, cumsum_, cumsum_out};
 pub use cumsum_from_end::_cumsum_from_end;
@@ -46,7 +54,11 @@ pub use linalg_vector_norm::{linalg_vector_norm, linalg_vector_norm_out};
 pub use logsumexp::{logsumexp, logsumexp_out};
 pub use max::{max, max_dim, max_dim_max, max_unary_out};
 pub use mean::{mean, mean_dim, mean_dtype_out, mean_out};
+pub use median::{median, median_dim, median_dim_values};
 pub use min::{min, min_dim, min_dim_min, min_unary_out};
+pub use nanmean::{nanmean, nanmean_out};
+pub use nanmedian::{nanmedian, nanmedian_dim, nanmedian_dim_values};
+pub use nansum::{nansum, nansum_out};
 pub use norm::{
     norm_dtype_out, norm_out, norm_scalar, norm_scalaropt_dim, norm_scalaropt_dim_dtype, norm_scalaropt_dtype,
 };
@@ -85,6 +97,10 @@ pub static REDUCTION: &[&OpDef] = &[
     &argmin::ARGMIN_OUT,
     &count_nonzero::COUNT_NONZERO,
     &count_nonzero::COUNT_NONZERO_DIM_INTLIST,
+    &cummax::CUMMAX,
+    &cummax::CUMMAX_OUT,
+    &cummin::CUMMIN,
+    &cummin::CUMMIN_OUT,
     &cumprod::CUMPROD,
     &cumprod::CUMPROD_OUT,
     &cumsum::CUMSUM,
@@ -105,10 +121,20 @@ pub static REDUCTION: &[&OpDef] = &[
     &mean::MEAN_DTYPE_OUT,
     &mean::MEAN_DIM,
     &mean::MEAN_OUT,
+    &median::MEDIAN,
+    &median::MEDIAN_DIM,
+    &median::MEDIAN_DIM_VALUES,
     &min::MIN,
     &min::MIN_UNARY_OUT,
     &min::MIN_DIM,
     &min::MIN_DIM_MIN,
+    &nanmean::NANMEAN,
+    &nanmean::NANMEAN_OUT,
+    &nanmedian::NANMEDIAN,
+    &nanmedian::NANMEDIAN_DIM,
+    &nanmedian::NANMEDIAN_DIM_VALUES,
+    &nansum::NANSUM,
+    &nansum::NANSUM_OUT,
     &norm::NORM_SCALAROPT_DTYPE,
     &norm::NORM_SCALAR,
     &norm::NORM_SCALAROPT_DIM_DTYPE,

@@ -7158,6 +7158,226 @@ public abstract sealed class TensorMethods permits Tensor {
         return norm(p, dim, false);
     }
 
+    /**
+     * Adds the elements along dimensions, NaN as 0; none given means all.
+     * <p>{@code out = sum over dim of self, where it is not NaN}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public final Tensor nansum(long[] dim, boolean keepdim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nansum(self.handle(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nansum(new long[] {dim}, keepdim, dtype)}. */
+    public final Tensor nansum(long dim, boolean keepdim, DType dtype) {
+        return nansum(new long[] {dim}, keepdim, dtype);
+    }
+
+    /** The same as {@code nansum(dim, keepdim, (DType) null)}. */
+    public final Tensor nansum(long[] dim, boolean keepdim) {
+        return nansum(dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nansum(new long[] {dim}, keepdim, (DType) null)}. */
+    public final Tensor nansum(long dim, boolean keepdim) {
+        return nansum(new long[] {dim}, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nansum(dim, false, (DType) null)}. */
+    public final Tensor nansum(long... dim) {
+        return nansum(dim, false, (DType) null);
+    }
+
+    /** The same as {@code nansum((long[]) null, false, (DType) null)}. */
+    public final Tensor nansum() {
+        return nansum((long[]) null, false, (DType) null);
+    }
+
+    /**
+     * Averages the elements along dimensions that are not NaN; none given means all.
+     * <p>{@code out = nansum(self, dim) / number of elements that are not NaN}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public final Tensor nanmean(long[] dim, boolean keepdim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanmean(self.handle(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanmean(new long[] {dim}, keepdim, dtype)}. */
+    public final Tensor nanmean(long dim, boolean keepdim, DType dtype) {
+        return nanmean(new long[] {dim}, keepdim, dtype);
+    }
+
+    /** The same as {@code nanmean(dim, keepdim, (DType) null)}. */
+    public final Tensor nanmean(long[] dim, boolean keepdim) {
+        return nanmean(dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nanmean(new long[] {dim}, keepdim, (DType) null)}. */
+    public final Tensor nanmean(long dim, boolean keepdim) {
+        return nanmean(new long[] {dim}, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nanmean(dim, false, (DType) null)}. */
+    public final Tensor nanmean(long... dim) {
+        return nanmean(dim, false, (DType) null);
+    }
+
+    /** The same as {@code nanmean((long[]) null, false, (DType) null)}. */
+    public final Tensor nanmean() {
+        return nanmean((long[]) null, false, (DType) null);
+    }
+
+    /**
+     * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+     * <p>{@code values_i = max of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices cummax(long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.cummax(self.handle(), dim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+     * <p>{@code values_i = min of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices cummin(long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.cummin(self.handle(), dim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the gradient.
+     * <p>{@code out = sort(self)[(n - 1) / 2]}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor median() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.median(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+     * <p>{@code values = sort(self, dim)[(n - 1) / 2]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices median(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.median_dim(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code median(dim, false)}. */
+    public final Results.ValuesIndices median(long dim) {
+        return median(dim, false);
+    }
+
+    /**
+     * Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+     * <p>{@code out = sort(self)[(n - 1) / 2]}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor nanmedian() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanmedian(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+     * <p>{@code values = sort(self, dim)[(n - 1) / 2]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices nanmedian(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.nanmedian_dim(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanmedian(dim, false)}. */
+    public final Results.ValuesIndices nanmedian(long dim) {
+        return nanmedian(dim, false);
+    }
+
     // view: Other shapes over the same storage.
 
     /**

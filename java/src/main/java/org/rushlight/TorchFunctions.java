@@ -12665,6 +12665,438 @@ public abstract sealed class TorchFunctions permits Torch {
         return frobenius_norm_out(self, new long[] {dim}, false, out);
     }
 
+    /**
+     * Adds the elements along dimensions, NaN as 0; none given means all.
+     * <p>{@code out = sum over dim of self, where it is not NaN}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor nansum(Tensor self, long[] dim, boolean keepdim, DType dtype) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nansum(self.handle(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nansum(self, new long[] {dim}, keepdim, dtype)}. */
+    public static Tensor nansum(Tensor self, long dim, boolean keepdim, DType dtype) {
+        return nansum(self, new long[] {dim}, keepdim, dtype);
+    }
+
+    /** The same as {@code nansum(self, dim, keepdim, (DType) null)}. */
+    public static Tensor nansum(Tensor self, long[] dim, boolean keepdim) {
+        return nansum(self, dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nansum(self, new long[] {dim}, keepdim, (DType) null)}. */
+    public static Tensor nansum(Tensor self, long dim, boolean keepdim) {
+        return nansum(self, new long[] {dim}, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nansum(self, dim, false, (DType) null)}. */
+    public static Tensor nansum(Tensor self, long... dim) {
+        return nansum(self, dim, false, (DType) null);
+    }
+
+    /** The same as {@code nansum(self, (long[]) null, false, (DType) null)}. */
+    public static Tensor nansum(Tensor self) {
+        return nansum(self, (long[]) null, false, (DType) null);
+    }
+
+    /**
+     * Adds the elements along dimensions, NaN as 0; none given means all.
+     * <p>{@code out = sum over dim of self, where it is not NaN}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor nansum_out(Tensor self, long[] dim, boolean keepdim, DType dtype, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.nansum_out(self.handle(), dim, keepdim, DType.codeOf(dtype), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code nansum_out(self, new long[] {dim}, keepdim, dtype, out)}. */
+    public static Tensor nansum_out(Tensor self, long dim, boolean keepdim, DType dtype, Tensor out) {
+        return nansum_out(self, new long[] {dim}, keepdim, dtype, out);
+    }
+
+    /** The same as {@code nansum_out(self, dim, keepdim, (DType) null, out)}. */
+    public static Tensor nansum_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        return nansum_out(self, dim, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code nansum_out(self, new long[] {dim}, keepdim, (DType) null, out)}. */
+    public static Tensor nansum_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return nansum_out(self, new long[] {dim}, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code nansum_out(self, dim, false, (DType) null, out)}. */
+    public static Tensor nansum_out(Tensor self, long[] dim, Tensor out) {
+        return nansum_out(self, dim, false, (DType) null, out);
+    }
+
+    /** The same as {@code nansum_out(self, new long[] {dim}, false, (DType) null, out)}. */
+    public static Tensor nansum_out(Tensor self, long dim, Tensor out) {
+        return nansum_out(self, new long[] {dim}, false, (DType) null, out);
+    }
+
+    /** The same as {@code nansum_out(self, (long[]) null, false, (DType) null, out)}. */
+    public static Tensor nansum_out(Tensor self, Tensor out) {
+        return nansum_out(self, (long[]) null, false, (DType) null, out);
+    }
+
+    /**
+     * Averages the elements along dimensions that are not NaN; none given means all.
+     * <p>{@code out = nansum(self, dim) / number of elements that are not NaN}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return the result
+     */
+    public static Tensor nanmean(Tensor self, long[] dim, boolean keepdim, DType dtype) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanmean(self.handle(), dim, keepdim, DType.codeOf(dtype)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanmean(self, new long[] {dim}, keepdim, dtype)}. */
+    public static Tensor nanmean(Tensor self, long dim, boolean keepdim, DType dtype) {
+        return nanmean(self, new long[] {dim}, keepdim, dtype);
+    }
+
+    /** The same as {@code nanmean(self, dim, keepdim, (DType) null)}. */
+    public static Tensor nanmean(Tensor self, long[] dim, boolean keepdim) {
+        return nanmean(self, dim, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nanmean(self, new long[] {dim}, keepdim, (DType) null)}. */
+    public static Tensor nanmean(Tensor self, long dim, boolean keepdim) {
+        return nanmean(self, new long[] {dim}, keepdim, (DType) null);
+    }
+
+    /** The same as {@code nanmean(self, dim, false, (DType) null)}. */
+    public static Tensor nanmean(Tensor self, long... dim) {
+        return nanmean(self, dim, false, (DType) null);
+    }
+
+    /** The same as {@code nanmean(self, (long[]) null, false, (DType) null)}. */
+    public static Tensor nanmean(Tensor self) {
+        return nanmean(self, (long[]) null, false, (DType) null);
+    }
+
+    /**
+     * Averages the elements along dimensions that are not NaN; none given means all.
+     * <p>{@code out = nansum(self, dim) / number of elements that are not NaN}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
+     * <p>Errors: Integers and complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor nanmean_out(Tensor self, long[] dim, boolean keepdim, DType dtype, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.nanmean_out(self.handle(), dim, keepdim, DType.codeOf(dtype), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code nanmean_out(self, new long[] {dim}, keepdim, dtype, out)}. */
+    public static Tensor nanmean_out(Tensor self, long dim, boolean keepdim, DType dtype, Tensor out) {
+        return nanmean_out(self, new long[] {dim}, keepdim, dtype, out);
+    }
+
+    /** The same as {@code nanmean_out(self, dim, keepdim, (DType) null, out)}. */
+    public static Tensor nanmean_out(Tensor self, long[] dim, boolean keepdim, Tensor out) {
+        return nanmean_out(self, dim, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code nanmean_out(self, new long[] {dim}, keepdim, (DType) null, out)}. */
+    public static Tensor nanmean_out(Tensor self, long dim, boolean keepdim, Tensor out) {
+        return nanmean_out(self, new long[] {dim}, keepdim, (DType) null, out);
+    }
+
+    /** The same as {@code nanmean_out(self, dim, false, (DType) null, out)}. */
+    public static Tensor nanmean_out(Tensor self, long[] dim, Tensor out) {
+        return nanmean_out(self, dim, false, (DType) null, out);
+    }
+
+    /** The same as {@code nanmean_out(self, new long[] {dim}, false, (DType) null, out)}. */
+    public static Tensor nanmean_out(Tensor self, long dim, Tensor out) {
+        return nanmean_out(self, new long[] {dim}, false, (DType) null, out);
+    }
+
+    /** The same as {@code nanmean_out(self, (long[]) null, false, (DType) null, out)}. */
+    public static Tensor nanmean_out(Tensor self, Tensor out) {
+        return nanmean_out(self, (long[]) null, false, (DType) null, out);
+    }
+
+    /**
+     * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+     * <p>{@code values_i = max of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices cummax(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.cummax(self.handle(), dim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the largest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+     * <p>{@code values_i = max of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices cummax_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.cummax_out(self.handle(), dim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /**
+     * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+     * <p>{@code values_i = min of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices cummin(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.cummin(self.handle(), dim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the smallest of the elements up to each along a dimension, and where it stands; NaN wins, and the last of equals.
+     * <p>{@code values_i = min of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices cummin_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.cummin_out(self.handle(), dim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /**
+     * Finds the lower of the middle two elements. NaN, if there is one, is the median. Ties share the gradient.
+     * <p>{@code out = sort(self)[(n - 1) / 2]}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor median(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.median(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+     * <p>{@code values = sort(self, dim)[(n - 1) / 2]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices median(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.median_dim(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code median(self, dim, false)}. */
+    public static Results.ValuesIndices median(Tensor self, long dim) {
+        return median(self, dim, false);
+    }
+
+    /**
+     * Finds the lower of the middle two elements along a dimension, and where it stands. NaN, if there is one, is the median.
+     * <p>{@code values = sort(self, dim)[(n - 1) / 2]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices median_out(Tensor self, long dim, boolean keepdim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.median_dim_values(self.handle(), dim, keepdim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code median_out(self, dim, false, values, indices)}. */
+    public static Results.ValuesIndices median_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        return median_out(self, dim, false, values, indices);
+    }
+
+    /**
+     * Finds the lower of the middle two elements. NaN is left out. Ties share the gradient.
+     * <p>{@code out = sort(self)[(n - 1) / 2]}
+     * <p>Shapes: {@code (*) -> ()}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor nanmedian(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanmedian(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+     * <p>{@code values = sort(self, dim)[(n - 1) / 2]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices nanmedian(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.nanmedian_dim(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanmedian(self, dim, false)}. */
+    public static Results.ValuesIndices nanmedian(Tensor self, long dim) {
+        return nanmedian(self, dim, false);
+    }
+
+    /**
+     * Finds the lower of the middle two elements along a dimension, and where it stands. NaN is left out.
+     * <p>{@code values = sort(self, dim)[(n - 1) / 2]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once. Reducing no elements is an error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices nanmedian_out(Tensor self, long dim, boolean keepdim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.nanmedian_dim_values(self.handle(), dim, keepdim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code nanmedian_out(self, dim, false, values, indices)}. */
+    public static Results.ValuesIndices nanmedian_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        return nanmedian_out(self, dim, false, values, indices);
+    }
+
     // view: Other shapes over the same storage.
 
     /**

@@ -1091,6 +1091,26 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_nansum() {
+        Examples.check(() -> Torch.nansum(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2})), () -> Tensor.of(new float[] {3.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_nanmean() {
+        Examples.check(() -> Torch.nanmean(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_median() {
+        Examples.check(() -> Torch.median(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_nanmedian() {
+        Examples.check(() -> Torch.nanmedian(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
     void example_view() {
         Examples.check(() -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}).view(new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }

@@ -688,6 +688,20 @@ public final class Native {
     public static native void norm_out(long self, int pTag, long pBits, double pImag, long[] dim, boolean keepdim, long out);
     public static native long frobenius_norm_dim(long self, long[] dim, boolean keepdim);
     public static native void frobenius_norm_out(long self, long[] dim, boolean keepdim, long out);
+    public static native long nansum(long self, long[] dim, boolean keepdim, int dtype);
+    public static native void nansum_out(long self, long[] dim, boolean keepdim, int dtype, long out);
+    public static native long nanmean(long self, long[] dim, boolean keepdim, int dtype);
+    public static native void nanmean_out(long self, long[] dim, boolean keepdim, int dtype, long out);
+    public static native long[] cummax(long self, long dim);
+    public static native void cummax_out(long self, long dim, long values, long indices);
+    public static native long[] cummin(long self, long dim);
+    public static native void cummin_out(long self, long dim, long values, long indices);
+    public static native long median(long self);
+    public static native long[] median_dim(long self, long dim, boolean keepdim);
+    public static native void median_dim_values(long self, long dim, boolean keepdim, long values, long indices);
+    public static native long nanmedian(long self);
+    public static native long[] nanmedian_dim(long self, long dim, boolean keepdim);
+    public static native void nanmedian_dim_values(long self, long dim, boolean keepdim, long values, long indices);
     public static native long value_selecting_reduction_backward(long grad, long dim, long indices, long[] sizes, boolean keepdim);
 
     // view: Other shapes over the same storage.
