@@ -73,9 +73,10 @@ pub fn parallel_chunks(len: usize, grain: usize, body: &(dyn Fn(Range<usize>) + 
 /// and a function of these two alone: chunk `i` starts at `i * chunk_length(len, grain)`.
 pub fn chunk_length(len: usize, grain: usize) -> usize {
     let grain = grain.max(1);
-    // All about equally long, so that no thread is left with a short rest; a long chunk ends on a cache line.
-    let even = len.div_ceil(len.div_ceil(grain).max(1)).max(1);
-    if even < 1024 { even } else { even.next_multiple_of(64).min(grain) }
+    // An even number of them, all about equally long, so that no thread is left with a rest; a long chunk ends on a cache line.
+    let chunks = if len > grain { len.div_ceil(grain).next_multiple_of(2) } else { 1 };
+    let length = len.div_ceil(chunks).max(1);
+    if length < 1024 { length } else { length.next_multiple_of(64).min(grain) }
 }
 
 /// A loop under way.

@@ -119,6 +119,9 @@ impl<'a> Array<'a> {
 
     /// Strides of this array seen with shape `sizes`: 0 along dimensions that it is broadcast over.
     pub(crate) fn broadcast_strides(&self, sizes: &[i64]) -> Result<DimVec> {
+        if self.sizes == sizes {
+            return Ok(DimVec::from_slice(self.strides));
+        }
         let lead = sizes.len().checked_sub(self.ndim());
         let lead =
             lead.filter(|&lead| self.sizes.iter().zip(&sizes[lead..]).all(|(&own, &wanted)| own == wanted || own == 1));
