@@ -9,7 +9,7 @@ use crate::select;
 use crate::shared::Shared;
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
-use rushlight_base::{Result, ensure};
+use rushlight_base::{DType, Result, ensure};
 
 /// Elements worth another thread.
 const GRAIN: usize = 16384;
@@ -73,22 +73,19 @@ pub fn median_dim(values: &Array, indices: &Array, a: &Array, dim: usize, ignore
 /// The extremum of the elements up to each along `dim`, and its place: the last of equals, and the last NaN once there is
 /// one.
 pub fn running_extremum(values: &Array, indices: &Array, a: &Array, dim: usize, which: Extremum) -> Result<()> {
-    ensure!(values.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
+    ensure!(
+        values.sizes() == a.sizes() && values.dtype() == a.dtype(),
+        Internal,
+        "a scan got an output of another kind"
+    );
+    ensure!(indices.dtype() == DType::I64, Internal, "a scan got places of another dtype");
     ensure!(indices.sizes() == a.sizes(), Internal, "a scan got an output of another shape");
     let name = if which == Extremum::Max { "cummax_cpu" } else { "cummin_cpu" };
-    dispatch!(a.dtype(), name, integer half float bool, T => match which {
-        Extremum::Max => running::<T, true>(values, indices, a, dim),
-        Extremum::Min => running::<T, false>(values, indices, a, dim),
-    })
-}
-
-fn running<T: Number<Wide: Ordered>, const MAX: bool>(
-    values: &Array,
-    indices: &Array,
-    a: &Array,
-    dim: usize,
-) -> Result<()> {
-    let len = a.size(dim);
+    let scan_row = dispatch!(a.dtype(), name, integer half float bool, T => Ok(match which {
+        Extremum::Max => running::<T, true> as Running,
+        Extremum::Min => running::<T, false> as Running,
+    }))?;
+    let (len, size) = (a.size(dim), a.dtype().size() as isize);
     let arrays = [values, indices, a];
     let [out, places, rows] = arrays.map(|array| array.without(dim));
     let walk = Plan::<3>::row_major(&rows.0, [&out.1, &places.1, &rows.1]);
@@ -97,26 +94,88 @@ fn running<T: Number<Wide: Ordered>, const MAX: bool>(
     }
     let steps = arrays.map(|array| array.stride(dim));
     let (neighbours, row_steps) = walk.inner();
-    let (to, at) = (Shared::new(values.as_ptr::<T>()), Shared::new(indices.as_ptr::<i64>()));
-    let from = Shared::new(a.as_ptr::<T>());
+    let [to, at, from] = arrays.map(|array| Shared::new(array.start()));
     parallel_chunks(walk.numel(), (GRAIN / len).max(1), &|chunk| {
-        each_run(&walk, neighbours, chunk, |_, offsets, part| {
+        each_run(&walk, neighbours, chunk, |_, [o, p, x], part| {
             for row in part.map(|row| row as isize) {
-                let place = |array: usize, i: isize| offsets[array] + row * row_steps[array] + i * steps[array];
-                // SAFETY: the walk and the loop stay within the arrays, which `Array::new` vouches for.
-                unsafe {
-                    let mut best = (from.get().offset(place(2, 0)).read().widen(), 0);
-                    for i in 0..len as isize {
-                        let x = from.get().offset(place(2, i)).read().widen();
-                        let wins = if MAX { x >= best.0 } else { x <= best.0 };
-                        if x.is_nan() || (wins && !best.0.is_nan()) {
-                            best = (x, i as i64);
-                        }
-                        to.get().offset(place(0, i)).write(T::narrow(best.0));
-                        at.get().offset(place(1, i)).write(best.1);
-                    }
-                }
+                let to = to.get().wrapping_offset((o + row * row_steps[0]) * size);
+                let at = at.get().cast::<i64>().wrapping_offset(p + row * row_steps[1]);
+                let from = from.get().wrapping_offset((x + row * row_steps[2]) * size);
+                // SAFETY: the walk stays within the arrays, which `Array::new` vouches for; the values have the input's
+                // dtype.
+                unsafe { scan_row(to, at, from, steps, len) };
             }
         });
     })
+}
+
+/// Scans a row of `len` elements, `steps` apart: values, places, input.
+type Running = unsafe fn(*mut u8, *mut i64, *const u8, [isize; 3], usize);
+
+/// # Safety
+/// The elements are there, of type `T`.
+unsafe fn running<T: Number<Wide: Ordered>, const MAX: bool>(
+    to: *mut u8,
+    at: *mut i64,
+    from: *const u8,
+    steps: [isize; 3],
+    len: usize,
+) {
+    let (to, from) = (to.cast::<T>(), from.cast::<T>());
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut best = (from.read().widen(), 0);
+        for i in 0..len as isize {
+            let x = from.offset(i * steps[2]).read().widen();
+            let wins = if MAX { x >= best.0 } else { x <= best.0 };
+            if x.is_nan() || (wins && !best.0.is_nan()) {
+                best = (x, i as i64);
+            }
+            to.offset(i * steps[0]).write(T::narrow(best.0));
+            at.offset(i * steps[1]).write(best.1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values and places along the only dimension.
+    fn found(
+        values: &[f32],
+        kernel: impl Fn(&Array, &Array, &Array) -> Result<()>,
+        len: usize,
+    ) -> (Vec<f32>, Vec<i64>) {
+        let (mut out, mut places) = (vec![0f32; len], vec![0i64; len]);
+        let (all, size) = ([values.len() as i64], [len as i64]);
+        // SAFETY: they hold what their sizes say.
+        unsafe {
+            let a = Array::new(values.as_ptr().cast_mut().cast(), DType::F32, &all, &[1]);
+            let o = Array::new(out.as_mut_ptr().cast(), DType::F32, &size, &[1]);
+            let p = Array::new(places.as_mut_ptr().cast(), DType::I64, &size, &[1]);
+            kernel(&o, &p, &a).unwrap();
+        }
+        (out, places)
+    }
+
+    #[test]
+    fn a_median_is_the_lower_middle_and_nan_decides_unless_ignored() {
+        let median = |values: &[f32], ignore: bool| found(values, |o, p, a| median_dim(o, p, a, 0, ignore), 1);
+        assert_eq!(median(&[4.0, 1.0, 3.0, 2.0], false), (vec![2.0], vec![3]));
+        assert_eq!(median(&[4.0, f32::NAN, 3.0, f32::NAN, 9.0], true), (vec![4.0], vec![0]));
+        let (value, place) = median(&[4.0, f32::NAN, 3.0, f32::NAN], false);
+        assert!(value[0].is_nan() && place == [1]);
+        assert!(median(&[f32::NAN, f32::NAN], true).0[0].is_nan());
+    }
+
+    #[test]
+    fn running_extrema_keep_the_last_of_equals_and_nan() {
+        let values = [1.0, 3.0, 2.0, 3.0, f32::NAN, 9.0];
+        let (maxima, places) = found(&values, |o, p, a| running_extremum(o, p, a, 0, Extremum::Max), 6);
+        assert_eq!((&maxima[..4], &places[..]), (&[1.0, 3.0, 3.0, 3.0][..], &[0, 1, 1, 3, 4, 4][..]));
+        assert!(maxima[4].is_nan() && maxima[5].is_nan());
+        let (minima, places) = found(&values[..4], |o, p, a| running_extremum(o, p, a, 0, Extremum::Min), 4);
+        assert_eq!((minima, places), (vec![1.0; 4], vec![0; 4]));
+    }
 }
