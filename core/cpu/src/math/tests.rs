@@ -358,6 +358,33 @@ fn the_normal_distribution_is_exact_to_seven_digits() {
     }
 }
 
+/// Bounds in ulp would let `cos(0)` be less than 1, which programs do not expect.
+#[test]
+fn round_numbers_give_round_numbers() {
+    fn check<F: Function>(name: &str, function: F, x: f64, y: f64, expected: f64) {
+        for level in Level::ALL {
+            let double = results(level, function, &[x], &[y], false).map(|values| values[0]);
+            let single = results(level, function, &[x as f32], &[y as f32], false).map(|values| f64::from(values[0]));
+            for got in [double, single].into_iter().flatten() {
+                assert_eq!(got.to_bits(), expected.to_bits(), "{name}({x}, {y}) at {level:?} is {got}");
+            }
+        }
+    }
+    check("exp", named::exp, 0.0, 0.0, 1.0);
+    check("exp2", named::exp2, 5.0, 0.0, 32.0);
+    check("log", named::log, 1.0, 0.0, 0.0);
+    check("log2", named::log2, 8.0, 0.0, 3.0);
+    check("tanh", named::tanh, -0.0, 0.0, -0.0);
+    check("sigmoid", named::sigmoid, 0.0, 0.0, 0.5);
+    check("erf", named::erf, 0.0, 0.0, 0.0);
+    check("erfc", named::erfc, 0.0, 0.0, 1.0);
+    check("sin", named::sin, -0.0, 0.0, -0.0);
+    check("cos", named::cos, 0.0, 0.0, 1.0);
+    check("cos", named::cos, 1e-9, 0.0, 1.0);
+    check("pow", named::pow, 2.0, 10.0, 1024.0);
+    check("pow", named::pow, 3.0, 1.0, 3.0);
+}
+
 /// The table of errors. `RUSHLIGHT_MATH_STEP` is the distance of the patterns of `f32` (1: all), `RUSHLIGHT_MATH_REFERENCE` a
 /// file of more values in `f64`.
 #[test]

@@ -155,7 +155,10 @@ pub fn cos<V: FloatVector>(x: V) -> V {
     let (size, rounder, one) = (x.abs(), rounder::<V>() + rounder(), V::from_f64(1.0));
     // cos(x) = -sin(x - n pi/2) for an odd n; (n - 1)/2 decides about the sign.
     let shifted = size.mul_add(constant(V::Scalar::TWO_OVER_PI), -one) + rounder;
-    or_sin_of_huge(x, -sin_of_half_turn(size, (shifted - rounder) + one, shifted), 1)
+    let cos = -sin_of_half_turn(size, (shifted - rounder) + one, shifted);
+    // Of 0 it is 1, and of what squares vanish beside that.
+    let near_zero = (size * V::from_f64(-0.5)).mul_add(size, one).eq(one);
+    or_sin_of_huge(x, V::select(near_zero, one, cos), 1)
 }
 
 /// The tangent, within 3 ulp.
