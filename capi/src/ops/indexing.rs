@@ -4,6 +4,7 @@
 use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
+use std::ffi::c_char;
 
 /// Takes the slices of a dimension that an index lists.
 ///
@@ -495,6 +496,769 @@ pub unsafe extern "C" fn rlt_tensor_scatter_add_out(
             let src = arg::tensor(src, "src")?;
             let out = arg::tensor(out, "out")?;
             ops::scatter_add_out(&self_, dim, &index, &src, &out)
+        }
+    })
+}
+
+/// Adds elements of a source to those at the places that an index names, or multiplies them;
+/// `scatter_reduce` is its successor.
+///
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+///
+/// Shapes: `(*), index, src -> (*)`.
+/// Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+/// no larger than `self` elsewhere; `src` must have the dtype of `self`.
+///
+/// `scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_reduce(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    src: *const rlt_tensor,
+    reduce: *const c_char,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scatter_reduce", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let src = arg::tensor(src, "src")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::scatter_reduce(&self_, dim, &index, &src, reduce)?)
+        }
+    })
+}
+
+/// Adds elements of a source to those at the places that an index names, or multiplies them;
+/// `scatter_reduce` is its successor.
+///
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+///
+/// Shapes: `(*), index, src -> (*)`.
+/// Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+/// no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// The result is written into `self`.
+///
+/// `scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_reduce_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    src: *const rlt_tensor,
+    reduce: *const c_char,
+) -> i32 {
+    guard("rlt_tensor_scatter_reduce_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let src = arg::tensor(src, "src")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            ops::scatter_reduce_(&self_, dim, &index, &src, reduce)
+        }
+    })
+}
+
+/// Adds elements of a source to those at the places that an index names, or multiplies them;
+/// `scatter_reduce` is its successor.
+///
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+///
+/// Shapes: `(*), index, src -> (*)`.
+/// Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+/// no larger than `self` elsewhere; `src` must have the dtype of `self`.
+/// The result is written into `out`, resized where needed.
+///
+/// `scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+/// -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_reduce_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    src: *const rlt_tensor,
+    reduce: *const c_char,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scatter_reduce_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let src = arg::tensor(src, "src")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out = arg::tensor(out, "out")?;
+            ops::scatter_reduce_out(&self_, dim, &index, &src, reduce, &out)
+        }
+    })
+}
+
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+///
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+///
+/// Shapes: `(*), index -> (*)`.
+/// Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+/// no larger than `self` elsewhere.
+///
+/// `scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_scalar,
+    reduce: *const c_char,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scatter_value_reduce", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::scalar(value, "value")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::scatter_value_reduce(&self_, dim, &index, value, reduce)?)
+        }
+    })
+}
+
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+///
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+///
+/// Shapes: `(*), index -> (*)`.
+/// Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+/// no larger than `self` elsewhere.
+/// The result is written into `self`.
+///
+/// `scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_scalar,
+    reduce: *const c_char,
+) -> i32 {
+    guard("rlt_tensor_scatter_value_reduce_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::scalar(value, "value")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            ops::scatter_value_reduce_(&self_, dim, &index, value, reduce)
+        }
+    })
+}
+
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+///
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+///
+/// Shapes: `(*), index -> (*)`.
+/// Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+/// no larger than `self` elsewhere.
+/// The result is written into `out`, resized where needed.
+///
+/// `scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+/// Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_value_reduce_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_scalar,
+    reduce: *const c_char,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scatter_value_reduce_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::scalar(value, "value")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out = arg::tensor(out, "out")?;
+            ops::scatter_value_reduce_out(&self_, dim, &index, value, reduce, &out)
+        }
+    })
+}
+
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean,
+/// amax or amin.
+///
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for
+/// dim = 0`
+///
+/// Shapes: `(*), index, src -> (*)`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
+///
+/// `scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
+/// include_self=True) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    src: *const rlt_tensor,
+    reduce: *const c_char,
+    include_self: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scatter_reduce_two", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let src = arg::tensor(src, "src")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::scatter_reduce_two(&self_, dim, &index, &src, reduce, arg::bool(include_self))?)
+        }
+    })
+}
+
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean,
+/// amax or amin.
+///
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for
+/// dim = 0`
+///
+/// Shapes: `(*), index, src -> (*)`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
+/// The result is written into `self`.
+///
+/// `scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool
+/// include_self=True) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    src: *const rlt_tensor,
+    reduce: *const c_char,
+    include_self: i32,
+) -> i32 {
+    guard("rlt_tensor_scatter_reduce_two_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let src = arg::tensor(src, "src")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            ops::scatter_reduce_two_(&self_, dim, &index, &src, reduce, arg::bool(include_self))
+        }
+    })
+}
+
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean,
+/// amax or amin.
+///
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for
+/// dim = 0`
+///
+/// Shapes: `(*), index, src -> (*)`.
+/// Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+/// `src` must have the dtype of `self`.
+/// The result is written into `out`, resized where needed.
+///
+/// `scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
+/// include_self=True, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scatter_reduce_two_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    src: *const rlt_tensor,
+    reduce: *const c_char,
+    include_self: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scatter_reduce_two_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let src = arg::tensor(src, "src")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out = arg::tensor(out, "out")?;
+            ops::scatter_reduce_two_out(&self_, dim, &index, &src, reduce, arg::bool(include_self), &out)
+        }
+    })
+}
+
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+///
+/// `out[..., index_i, ...] = source[..., i, ...]`
+///
+/// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension. `source` must have the dtype of `self`
+/// and its sizes, n at `dim`.
+///
+/// `index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_copy(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_copy", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::index_copy(&self_, dim, &index, &source)?)
+        }
+    })
+}
+
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+///
+/// `out[..., index_i, ...] = source[..., i, ...]`
+///
+/// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension. `source` must have the dtype of `self`
+/// and its sizes, n at `dim`.
+/// The result is written into `self`.
+///
+/// `index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_copy_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_copy_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            ops::index_copy_(&self_, dim, &index, &source)
+        }
+    })
+}
+
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+///
+/// `out[..., index_i, ...] = source[..., i, ...]`
+///
+/// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension. `source` must have the dtype of `self`
+/// and its sizes, n at `dim`.
+/// The result is written into `out`, resized where needed.
+///
+/// `index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_copy_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_copy_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            let out = arg::tensor(out, "out")?;
+            ops::index_copy_out(&self_, dim, &index, &source, &out)
+        }
+    })
+}
+
+/// Writes one value to the slices that an index lists.
+///
+/// `out[..., index_i, ...] = value`
+///
+/// Shapes: `(..., d, ...), (n) -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension.
+///
+/// `index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_fill_int_Scalar(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_fill_int_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::scalar(value, "value")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::index_fill_int_scalar(&self_, dim, &index, value)?)
+        }
+    })
+}
+
+/// Writes one value to the slices that an index lists.
+///
+/// `out[..., index_i, ...] = value`
+///
+/// Shapes: `(..., d, ...), (n) -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension.
+/// The result is written into `self`.
+///
+/// `index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_fill_int_Scalar_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_index_fill_int_Scalar_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::scalar(value, "value")?;
+            ops::index_fill_int_scalar_(&self_, dim, &index, value)
+        }
+    })
+}
+
+/// Writes the value of a tensor without dimensions to the slices that an index lists.
+///
+/// `out[..., index_i, ...] = value`
+///
+/// Shapes: `(..., d, ...), (n), () -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+///
+/// `index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_fill_int_Tensor(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_fill_int_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::tensor(value, "value")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::index_fill_int_tensor(&self_, dim, &index, &value)?)
+        }
+    })
+}
+
+/// Writes the value of a tensor without dimensions to the slices that an index lists.
+///
+/// `out[..., index_i, ...] = value`
+///
+/// Shapes: `(..., d, ...), (n), () -> (..., d, ...)`.
+/// Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+/// The result is written into `self`.
+///
+/// `index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_fill_int_Tensor_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    value: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_fill_int_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let value = arg::tensor(value, "value")?;
+            ops::index_fill_int_tensor_(&self_, dim, &index, &value)
+        }
+    })
+}
+
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+///
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
+/// index_i = k`
+///
+/// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+/// of `self` and its sizes, n at `dim`.
+///
+/// `index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
+/// include_self=True) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_reduce(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    reduce: *const c_char,
+    include_self: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_reduce", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::index_reduce(&self_, dim, &index, &source, reduce, arg::bool(include_self))?)
+        }
+    })
+}
+
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+///
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
+/// index_i = k`
+///
+/// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+/// of `self` and its sizes, n at `dim`.
+/// The result is written into `self`.
+///
+/// `index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool
+/// include_self=True) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_reduce_(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    reduce: *const c_char,
+    include_self: i32,
+) -> i32 {
+    guard("rlt_tensor_index_reduce_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            ops::index_reduce_(&self_, dim, &index, &source, reduce, arg::bool(include_self))
+        }
+    })
+}
+
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+///
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
+/// index_i = k`
+///
+/// Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+/// Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+/// of `self` and its sizes, n at `dim`.
+/// The result is written into `out`, resized where needed.
+///
+/// `index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
+/// include_self=True, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_reduce_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    reduce: *const c_char,
+    include_self: i32,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_reduce_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            let reduce = arg::string(reduce, "reduce")?;
+            let out = arg::tensor(out, "out")?;
+            ops::index_reduce_out(&self_, dim, &index, &source, reduce, arg::bool(include_self), &out)
+        }
+    })
+}
+
+/// Takes the elements that an index names, counted in row-major order whatever the shape.
+///
+/// `out_i = self.flatten()[index_i]`
+///
+/// Shapes: `(*), index -> the shape of index`.
+/// Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+///
+/// `take(Tensor self, Tensor index) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_take(
+    self_: *const rlt_tensor,
+    index: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_take", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::take(&self_, &index)?)
+        }
+    })
+}
+
+/// Takes the elements that an index names, counted in row-major order whatever the shape.
+///
+/// `out_i = self.flatten()[index_i]`
+///
+/// Shapes: `(*), index -> the shape of index`.
+/// Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+/// The result is written into `out`, resized where needed.
+///
+/// `take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_take_out(
+    self_: *const rlt_tensor,
+    index: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_take_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let out = arg::tensor(out, "out")?;
+            ops::take_out(&self_, &index, &out)
+        }
+    })
+}
+
+/// Writes elements to the places that an index names, counted in row-major order whatever the shape;
+/// `accumulate` adds them.
+///
+/// `out.flatten()[index_i] = source_i, or +=`
+///
+/// Shapes: `(*), index, source with as many elements -> (*)`.
+/// Errors: The index must be int64 and lie in [-n, n - 1] for n elements; `source` must have the dtype
+/// of `self`.
+///
+/// `put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_put(
+    self_: *const rlt_tensor,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    accumulate: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_put", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::put(&self_, &index, &source, arg::bool(accumulate))?)
+        }
+    })
+}
+
+/// Writes elements to the places that an index names, counted in row-major order whatever the shape;
+/// `accumulate` adds them.
+///
+/// `out.flatten()[index_i] = source_i, or +=`
+///
+/// Shapes: `(*), index, source with as many elements -> (*)`.
+/// Errors: The index must be int64 and lie in [-n, n - 1] for n elements; `source` must have the dtype
+/// of `self`.
+/// The result is written into `self`.
+///
+/// `put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_put_(
+    self_: *const rlt_tensor,
+    index: *const rlt_tensor,
+    source: *const rlt_tensor,
+    accumulate: i32,
+) -> i32 {
+    guard("rlt_tensor_put_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let index = arg::tensor(index, "index")?;
+            let source = arg::tensor(source, "source")?;
+            ops::put_(&self_, &index, &source, arg::bool(accumulate))
+        }
+    })
+}
+
+/// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and
+/// `argmax` give them; of all elements without a dimension.
+///
+/// `out[i][j] = self[indices[i][j]][j] for dim = 0`
+///
+/// Shapes: `(*), indices -> the broadcast shape, that of indices at dim`.
+/// Errors: The indices must be int64 and have as many dimensions as `self`.
+///
+/// `take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_take_along_dim(
+    self_: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    dim: *const i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_take_along_dim", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensor(indices, "indices")?;
+            let dim = arg::int_opt(dim);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::take_along_dim(&self_, &indices, dim)?)
+        }
+    })
+}
+
+/// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and
+/// `argmax` give them; of all elements without a dimension.
+///
+/// `out[i][j] = self[indices[i][j]][j] for dim = 0`
+///
+/// Shapes: `(*), indices -> the broadcast shape, that of indices at dim`.
+/// Errors: The indices must be int64 and have as many dimensions as `self`.
+/// The result is written into `out`, resized where needed.
+///
+/// `take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_take_along_dim_out(
+    self_: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    dim: *const i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_take_along_dim_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensor(indices, "indices")?;
+            let dim = arg::int_opt(dim);
+            let out = arg::tensor(out, "out")?;
+            ops::take_along_dim_out(&self_, &indices, dim, &out)
         }
     })
 }

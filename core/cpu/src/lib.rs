@@ -26,7 +26,7 @@ pub mod elementary;
 pub mod extrema;
 pub mod fill;
 pub mod gemm;
-pub mod index;
+pub mod indexing;
 pub mod layer_norm;
 pub mod loss;
 pub mod median;

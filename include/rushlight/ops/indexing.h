@@ -298,6 +298,457 @@ int32_t rlt_tensor_scatter_add_out(const rlt_tensor *self_,
                                    const rlt_tensor *out);
 
 /**
+ * Adds elements of a source to those at the places that an index names, or multiplies them;
+ * `scatter_reduce` is its successor.
+ *
+ * `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+ *
+ * Shapes: `(*), index, src -> (*)`.
+ * Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+ * no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ *
+ * `scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor`
+ */
+int32_t rlt_tensor_scatter_reduce(const rlt_tensor *self_,
+                                  int64_t dim,
+                                  const rlt_tensor *index,
+                                  const rlt_tensor *src,
+                                  const char *reduce,
+                                  rlt_tensor **out0);
+
+/**
+ * Adds elements of a source to those at the places that an index names, or multiplies them;
+ * `scatter_reduce` is its successor.
+ *
+ * `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+ *
+ * Shapes: `(*), index, src -> (*)`.
+ * Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+ * no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * The result is written into `self`.
+ *
+ * `scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_scatter_reduce_(const rlt_tensor *self_,
+                                   int64_t dim,
+                                   const rlt_tensor *index,
+                                   const rlt_tensor *src,
+                                   const char *reduce);
+
+/**
+ * Adds elements of a source to those at the places that an index names, or multiplies them;
+ * `scatter_reduce` is its successor.
+ *
+ * `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+ *
+ * Shapes: `(*), index, src -> (*)`.
+ * Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+ * no larger than `self` elsewhere; `src` must have the dtype of `self`.
+ * The result is written into `out`, resized where needed.
+ *
+ * `scatter.reduce_out(Tensor self, int dim, Tensor index, Tensor src, *, str reduce, Tensor(a!) out)
+ * -> Tensor(a!)`
+ */
+int32_t rlt_tensor_scatter_reduce_out(const rlt_tensor *self_,
+                                      int64_t dim,
+                                      const rlt_tensor *index,
+                                      const rlt_tensor *src,
+                                      const char *reduce,
+                                      const rlt_tensor *out);
+
+/**
+ * Adds one value to the elements at the places that an index names, or multiplies them by it.
+ *
+ * `out[index[i][j]][j] += value, or *=, for dim = 0`
+ *
+ * Shapes: `(*), index -> (*)`.
+ * Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+ * no larger than `self` elsewhere.
+ *
+ * `scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor`
+ */
+int32_t rlt_tensor_scatter_value_reduce(const rlt_tensor *self_,
+                                        int64_t dim,
+                                        const rlt_tensor *index,
+                                        const rlt_scalar *value,
+                                        const char *reduce,
+                                        rlt_tensor **out0);
+
+/**
+ * Adds one value to the elements at the places that an index names, or multiplies them by it.
+ *
+ * `out[index[i][j]][j] += value, or *=, for dim = 0`
+ *
+ * Shapes: `(*), index -> (*)`.
+ * Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+ * no larger than `self` elsewhere.
+ * The result is written into `self`.
+ *
+ * `scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_scatter_value_reduce_(const rlt_tensor *self_,
+                                         int64_t dim,
+                                         const rlt_tensor *index,
+                                         const rlt_scalar *value,
+                                         const char *reduce);
+
+/**
+ * Adds one value to the elements at the places that an index names, or multiplies them by it.
+ *
+ * `out[index[i][j]][j] += value, or *=, for dim = 0`
+ *
+ * Shapes: `(*), index -> (*)`.
+ * Errors: `reduce` is "add" or "multiply". The index must be int64, lie inside the dimension, and be
+ * no larger than `self` elsewhere.
+ * The result is written into `out`, resized where needed.
+ *
+ * `scatter.value_reduce_out(Tensor self, int dim, Tensor index, Scalar value, *, str reduce,
+ * Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_scatter_value_reduce_out(const rlt_tensor *self_,
+                                            int64_t dim,
+                                            const rlt_tensor *index,
+                                            const rlt_scalar *value,
+                                            const char *reduce,
+                                            const rlt_tensor *out);
+
+/**
+ * Puts elements of a source together with those at the places that an index names: sum, prod, mean,
+ * amax or amin.
+ *
+ * `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for
+ * dim = 0`
+ *
+ * Shapes: `(*), index, src -> (*)`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
+ *
+ * `scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
+ * include_self=True) -> Tensor`
+ */
+int32_t rlt_tensor_scatter_reduce_two(const rlt_tensor *self_,
+                                      int64_t dim,
+                                      const rlt_tensor *index,
+                                      const rlt_tensor *src,
+                                      const char *reduce,
+                                      int32_t include_self,
+                                      rlt_tensor **out0);
+
+/**
+ * Puts elements of a source together with those at the places that an index names: sum, prod, mean,
+ * amax or amin.
+ *
+ * `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for
+ * dim = 0`
+ *
+ * Shapes: `(*), index, src -> (*)`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
+ * The result is written into `self`.
+ *
+ * `scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool
+ * include_self=True) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_scatter_reduce_two_(const rlt_tensor *self_,
+                                       int64_t dim,
+                                       const rlt_tensor *index,
+                                       const rlt_tensor *src,
+                                       const char *reduce,
+                                       int32_t include_self);
+
+/**
+ * Puts elements of a source together with those at the places that an index names: sum, prod, mean,
+ * amax or amin.
+ *
+ * `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for
+ * dim = 0`
+ *
+ * Shapes: `(*), index, src -> (*)`.
+ * Errors: The index must be int64, lie inside the dimension, and be no larger than `self` elsewhere;
+ * `src` must have the dtype of `self`.
+ * The result is written into `out`, resized where needed.
+ *
+ * `scatter_reduce.two_out(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool
+ * include_self=True, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_scatter_reduce_two_out(const rlt_tensor *self_,
+                                          int64_t dim,
+                                          const rlt_tensor *index,
+                                          const rlt_tensor *src,
+                                          const char *reduce,
+                                          int32_t include_self,
+                                          const rlt_tensor *out);
+
+/**
+ * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+ *
+ * `out[..., index_i, ...] = source[..., i, ...]`
+ *
+ * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension. `source` must have the dtype of `self`
+ * and its sizes, n at `dim`.
+ *
+ * `index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor`
+ */
+int32_t rlt_tensor_index_copy(const rlt_tensor *self_,
+                              int64_t dim,
+                              const rlt_tensor *index,
+                              const rlt_tensor *source,
+                              rlt_tensor **out0);
+
+/**
+ * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+ *
+ * `out[..., index_i, ...] = source[..., i, ...]`
+ *
+ * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension. `source` must have the dtype of `self`
+ * and its sizes, n at `dim`.
+ * The result is written into `self`.
+ *
+ * `index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_copy_(const rlt_tensor *self_, int64_t dim, const rlt_tensor *index, const rlt_tensor *source);
+
+/**
+ * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+ *
+ * `out[..., index_i, ...] = source[..., i, ...]`
+ *
+ * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension. `source` must have the dtype of `self`
+ * and its sizes, n at `dim`.
+ * The result is written into `out`, resized where needed.
+ *
+ * `index_copy.out(Tensor self, int dim, Tensor index, Tensor source, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_copy_out(const rlt_tensor *self_,
+                                  int64_t dim,
+                                  const rlt_tensor *index,
+                                  const rlt_tensor *source,
+                                  const rlt_tensor *out);
+
+/**
+ * Writes one value to the slices that an index lists.
+ *
+ * `out[..., index_i, ...] = value`
+ *
+ * Shapes: `(..., d, ...), (n) -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension.
+ *
+ * `index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor`
+ */
+int32_t rlt_tensor_index_fill_int_Scalar(const rlt_tensor *self_,
+                                         int64_t dim,
+                                         const rlt_tensor *index,
+                                         const rlt_scalar *value,
+                                         rlt_tensor **out0);
+
+/**
+ * Writes one value to the slices that an index lists.
+ *
+ * `out[..., index_i, ...] = value`
+ *
+ * Shapes: `(..., d, ...), (n) -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension.
+ * The result is written into `self`.
+ *
+ * `index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_fill_int_Scalar_(const rlt_tensor *self_,
+                                          int64_t dim,
+                                          const rlt_tensor *index,
+                                          const rlt_scalar *value);
+
+/**
+ * Writes the value of a tensor without dimensions to the slices that an index lists.
+ *
+ * `out[..., index_i, ...] = value`
+ *
+ * Shapes: `(..., d, ...), (n), () -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+ *
+ * `index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor`
+ */
+int32_t rlt_tensor_index_fill_int_Tensor(const rlt_tensor *self_,
+                                         int64_t dim,
+                                         const rlt_tensor *index,
+                                         const rlt_tensor *value,
+                                         rlt_tensor **out0);
+
+/**
+ * Writes the value of a tensor without dimensions to the slices that an index lists.
+ *
+ * `out[..., index_i, ...] = value`
+ *
+ * Shapes: `(..., d, ...), (n), () -> (..., d, ...)`.
+ * Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+ * The result is written into `self`.
+ *
+ * `index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_fill_int_Tensor_(const rlt_tensor *self_,
+                                          int64_t dim,
+                                          const rlt_tensor *index,
+                                          const rlt_tensor *value);
+
+/**
+ * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+ *
+ * `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
+ * index_i = k`
+ *
+ * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+ * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+ * of `self` and its sizes, n at `dim`.
+ *
+ * `index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
+ * include_self=True) -> Tensor`
+ */
+int32_t rlt_tensor_index_reduce(const rlt_tensor *self_,
+                                int64_t dim,
+                                const rlt_tensor *index,
+                                const rlt_tensor *source,
+                                const char *reduce,
+                                int32_t include_self,
+                                rlt_tensor **out0);
+
+/**
+ * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+ *
+ * `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
+ * index_i = k`
+ *
+ * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+ * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+ * of `self` and its sizes, n at `dim`.
+ * The result is written into `self`.
+ *
+ * `index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool
+ * include_self=True) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_reduce_(const rlt_tensor *self_,
+                                 int64_t dim,
+                                 const rlt_tensor *index,
+                                 const rlt_tensor *source,
+                                 const char *reduce,
+                                 int32_t include_self);
+
+/**
+ * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+ *
+ * `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with
+ * index_i = k`
+ *
+ * Shapes: `(..., d, ...), (n), (..., n, ...) -> (..., d, ...)`.
+ * Errors: The index must be int32 or int64 and lie inside the dimension. `source` must have the dtype
+ * of `self` and its sizes, n at `dim`.
+ * The result is written into `out`, resized where needed.
+ *
+ * `index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool
+ * include_self=True, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_reduce_out(const rlt_tensor *self_,
+                                    int64_t dim,
+                                    const rlt_tensor *index,
+                                    const rlt_tensor *source,
+                                    const char *reduce,
+                                    int32_t include_self,
+                                    const rlt_tensor *out);
+
+/**
+ * Takes the elements that an index names, counted in row-major order whatever the shape.
+ *
+ * `out_i = self.flatten()[index_i]`
+ *
+ * Shapes: `(*), index -> the shape of index`.
+ * Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+ *
+ * `take(Tensor self, Tensor index) -> Tensor`
+ */
+int32_t rlt_tensor_take(const rlt_tensor *self_, const rlt_tensor *index, rlt_tensor **out0);
+
+/**
+ * Takes the elements that an index names, counted in row-major order whatever the shape.
+ *
+ * `out_i = self.flatten()[index_i]`
+ *
+ * Shapes: `(*), index -> the shape of index`.
+ * Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+ * The result is written into `out`, resized where needed.
+ *
+ * `take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_take_out(const rlt_tensor *self_, const rlt_tensor *index, const rlt_tensor *out);
+
+/**
+ * Writes elements to the places that an index names, counted in row-major order whatever the shape;
+ * `accumulate` adds them.
+ *
+ * `out.flatten()[index_i] = source_i, or +=`
+ *
+ * Shapes: `(*), index, source with as many elements -> (*)`.
+ * Errors: The index must be int64 and lie in [-n, n - 1] for n elements; `source` must have the dtype
+ * of `self`.
+ *
+ * `put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor`
+ */
+int32_t rlt_tensor_put(const rlt_tensor *self_,
+                       const rlt_tensor *index,
+                       const rlt_tensor *source,
+                       int32_t accumulate,
+                       rlt_tensor **out0);
+
+/**
+ * Writes elements to the places that an index names, counted in row-major order whatever the shape;
+ * `accumulate` adds them.
+ *
+ * `out.flatten()[index_i] = source_i, or +=`
+ *
+ * Shapes: `(*), index, source with as many elements -> (*)`.
+ * Errors: The index must be int64 and lie in [-n, n - 1] for n elements; `source` must have the dtype
+ * of `self`.
+ * The result is written into `self`.
+ *
+ * `put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_put_(const rlt_tensor *self_, const rlt_tensor *index, const rlt_tensor *source, int32_t accumulate);
+
+/**
+ * Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and
+ * `argmax` give them; of all elements without a dimension.
+ *
+ * `out[i][j] = self[indices[i][j]][j] for dim = 0`
+ *
+ * Shapes: `(*), indices -> the broadcast shape, that of indices at dim`.
+ * Errors: The indices must be int64 and have as many dimensions as `self`.
+ *
+ * `take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor`
+ */
+int32_t rlt_tensor_take_along_dim(const rlt_tensor *self_,
+                                  const rlt_tensor *indices,
+                                  const int64_t *dim,
+                                  rlt_tensor **out0);
+
+/**
+ * Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and
+ * `argmax` give them; of all elements without a dimension.
+ *
+ * `out[i][j] = self[indices[i][j]][j] for dim = 0`
+ *
+ * Shapes: `(*), indices -> the broadcast shape, that of indices at dim`.
+ * Errors: The indices must be int64 and have as many dimensions as `self`.
+ * The result is written into `out`, resized where needed.
+ *
+ * `take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_take_along_dim_out(const rlt_tensor *self_,
+                                      const rlt_tensor *indices,
+                                      const int64_t *dim,
+                                      const rlt_tensor *out);
+
+/**
  * Joins tensors along a dimension; the dtypes are promoted.
  *
  * `out = tensors[0], tensors[1], ... along dim`

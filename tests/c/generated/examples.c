@@ -1022,6 +1022,91 @@ static void example_scatter_add(void) {
     rlt_tensor_free(src3);
 }
 
+// scatter_reduce([1, 1, 1], 0, [2, 2], [5, 6], "sum") -> [1, 1, 12]
+static void example_scatter_reduce_two(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *index2 = example_tensor((const int64_t[]){2, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *src3 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_scatter_reduce_two(self0, 0, index2, src3, "sum", 1, &out), "scatter_reduce.two");
+    example_expect(out, "scatter_reduce.two", (const int64_t[]){1, 1, 12}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(index2);
+    rlt_tensor_free(src3);
+}
+
+// index_copy([1, 1, 1], 0, [0, 2], [5, 6]) -> [5, 1, 6]
+static void example_index_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *index2 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *source3 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_copy(self0, 0, index2, source3, &out), "index_copy");
+    example_expect(out, "index_copy", (const int64_t[]){5, 1, 6}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(index2);
+    rlt_tensor_free(source3);
+}
+
+// index_fill([1, 1, 1], 0, [0, 2], 5) -> [5, 1, 5]
+static void example_index_fill_int_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *index2 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_fill_int_Scalar(self0, 0, index2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 5, 0.0, 0.0}, &out), "index_fill.int_Scalar");
+    example_expect(out, "index_fill.int_Scalar", (const int64_t[]){5, 1, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(index2);
+}
+
+// index_reduce([1, 2, 3], 0, [0, 0], [5, 6], "amax") -> [6, 2, 3]
+static void example_index_reduce(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *index2 = example_tensor((const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *source3 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_reduce(self0, 0, index2, source3, "amax", 1, &out), "index_reduce");
+    example_expect(out, "index_reduce", (const int64_t[]){6, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(index2);
+    rlt_tensor_free(source3);
+}
+
+// take([[1, 2], [3, 4]], [3, 0]) -> [4, 1]
+static void example_take(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *index1 = example_tensor((const int64_t[]){3, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_take(self0, index1, &out), "take");
+    example_expect(out, "take", (const int64_t[]){4, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(index1);
+}
+
+// put([1, 1, 1], [0, 2], [5, 6]) -> [5, 1, 6]
+static void example_put(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *index1 = example_tensor((const int64_t[]){0, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *source2 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_put(self0, index1, source2, 0, &out), "put");
+    example_expect(out, "put", (const int64_t[]){5, 1, 6}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(index1);
+    rlt_tensor_free(source2);
+}
+
+// take_along_dim([[1, 2], [3, 4]], [[1], [0]], 1) -> [[2], [3]]
+static void example_take_along_dim(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *indices1 = example_tensor((const int64_t[]){1, 0}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_take_along_dim(self0, indices1, &(const int64_t){1}, &out), "take_along_dim");
+    example_expect(out, "take_along_dim", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices1);
+}
+
 // cat([[1, 2], [3]]) -> [1, 2, 3]
 static void example_cat(void) {
     rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64)};
@@ -2376,6 +2461,13 @@ int main(void) {
     example_scatter_src();
     example_scatter_value();
     example_scatter_add();
+    example_scatter_reduce_two();
+    example_index_copy();
+    example_index_fill_int_Scalar();
+    example_index_reduce();
+    example_take();
+    example_put();
+    example_take_along_dim();
     example_cat();
     example_mm();
     example_bmm();

@@ -111,6 +111,13 @@ int main() {
   example("scatter.src", [] { return at::scatter(torch::tensor({0, 0, 0}), 0, torch::tensor({2, 0}), torch::tensor({5, 6})); }, torch::tensor({6, 0, 5}));
   example("scatter.value", [] { return at::scatter(torch::tensor({0, 0, 0}), 0, torch::tensor({2}), 5); }, torch::tensor({0, 0, 5}));
   example("scatter_add", [] { return at::scatter_add(torch::tensor({1, 1, 1}), 0, torch::tensor({2, 2}), torch::tensor({5, 6})); }, torch::tensor({1, 1, 12}));
+  example("scatter_reduce.two", [] { return at::scatter_reduce(torch::tensor({1, 1, 1}), 0, torch::tensor({2, 2}), torch::tensor({5, 6}), "sum"); }, torch::tensor({1, 1, 12}));
+  example("index_copy", [] { return at::index_copy(torch::tensor({1, 1, 1}), 0, torch::tensor({0, 2}), torch::tensor({5, 6})); }, torch::tensor({5, 1, 6}));
+  example("index_fill.int_Scalar", [] { return at::index_fill(torch::tensor({1, 1, 1}), 0, torch::tensor({0, 2}), 5); }, torch::tensor({5, 1, 5}));
+  example("index_reduce", [] { return at::index_reduce(torch::tensor({1, 2, 3}), 0, torch::tensor({0, 0}), torch::tensor({5, 6}), "amax"); }, torch::tensor({6, 2, 3}));
+  example("take", [] { return at::take(torch::tensor({{1, 2}, {3, 4}}), torch::tensor({3, 0})); }, torch::tensor({4, 1}));
+  example("put", [] { return at::put(torch::tensor({1, 1, 1}), torch::tensor({0, 2}), torch::tensor({5, 6})); }, torch::tensor({5, 1, 6}));
+  example("take_along_dim", [] { return at::take_along_dim(torch::tensor({{1, 2}, {3, 4}}), torch::tensor({{1}, {0}}), 1); }, torch::tensor({{2}, {3}}));
   example("cat", [] { return at::cat({torch::tensor({1, 2}), torch::tensor({3})}); }, torch::tensor({1, 2, 3}));
   example("mm", [] { return at::mm(torch::tensor({{1, 2}}), torch::tensor({{3}, {4}})); }, torch::tensor({{11}}));
   example("bmm", [] { return at::bmm(torch::tensor({{{1, 2}}}), torch::tensor({{{3}, {4}}})); }, torch::tensor({{{11}}}));

@@ -6,6 +6,7 @@
 mod activation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+mod indexing;
 #[cfg(feature = "op-nn")]
 mod nn;
 #[cfg(feature = "op-numeric")]
@@ -15,6 +16,7 @@ mod numeric;
 pub use activation::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+pub use indexing::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
 #[cfg(feature = "op-numeric")]

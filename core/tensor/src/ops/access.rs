@@ -64,13 +64,20 @@ impl Constant {
     }
 
     /// The first element of `element`, which must not be empty, in `dtype`.
-    fn cast_of(element: &Dense, dtype: DType) -> Result<Constant> {
+    pub(super) fn cast_of(element: &Dense, dtype: DType) -> Result<Constant> {
         Ok(Constant { bytes: fill::element_of(&array(element), dtype)?, dtype })
     }
 
     pub(super) fn array(&self) -> Array<'_> {
-        // SAFETY: `bytes` holds one element; kernels only read their inputs.
-        unsafe { Array::new(self.bytes.as_ptr().cast_mut().cast(), self.dtype, &[], &[]) }
+        self.spread(&[], &[])
+    }
+
+    /// As many times as `sizes` have elements; `still` are as many zeros.
+    pub(super) fn spread<'a>(&'a self, sizes: &'a [i64], still: &'a [i64]) -> Array<'a> {
+        // A stride would lead behind the one element.
+        assert!(still.iter().all(|&stride| stride == 0), "a constant has no strides");
+        // SAFETY: `bytes` holds one element, which is every one; kernels only read their inputs.
+        unsafe { Array::new(self.bytes.as_ptr().cast_mut().cast(), self.dtype, sizes, still) }
     }
 }
 

@@ -1,57 +1,215 @@
 //! Kernels of indexing and concatenation.
 
-use super::access::{array, copy_into, copy_unless_same, sub_array};
+use super::access::{Constant, array, copy_into, copy_unless_same, sub_array};
 use super::rules::is_skipped;
-use crate::dense::{Dense, Geometry};
-use rushlight_base::{Result, Scalar, wrap_dim};
-use rushlight_cpu::{Loop, convert, index};
+use crate::dense::{Dense, Geometry, Spec};
+use rushlight_base::{DType, DimVec, Result, Scalar, bail, wrap_dim};
+use rushlight_cpu::indexing::{self, Combine, Places};
+use rushlight_cpu::{Loop, convert, fill};
+
+/// The places that `index` names along `dim`, in the shape of the index. None, where it has no elements.
+fn places<'a>(reached: &Dense, dim: i64, index: &'a Dense) -> Result<Option<Places<'a>>> {
+    if index.numel() == 0 {
+        return Ok(None);
+    }
+    Places::elements(array(index), &array(reached), wrap_dim(dim, reached.ndim())?).map(Some)
+}
+
+/// The slices that a list of indices names along `dim`, in a walk over `sizes`.
+fn slices<'a>(name: &str, reached: &Dense, dim: i64, index: &'a Dense, sizes: &[i64]) -> Result<Places<'a>> {
+    Places::slices_of(name, array(index), sizes, &array(reached), wrap_dim(dim, reached.ndim())?)
+}
 
 /// out = slices of self at index along dim
 pub fn index_select(out: &Dense, self_: &Dense, dim: i64, index: &Dense) -> Result<()> {
-    let dim = wrap_dim(dim, self_.ndim())?;
-    index::index_select(&array(out), &array(self_), dim, &array(index))
+    let places = slices("index_select", self_, dim, index, out.sizes())?;
+    indexing::gather(&array(out), &array(self_), &places)
 }
 
 /// out = self, plus alpha source at index along dim
 pub fn index_add(out: &Dense, self_: &Dense, dim: i64, index: &Dense, source: &Dense, alpha: Scalar) -> Result<()> {
+    let places = slices("index_add", out, dim, index, source.sizes())?;
     copy_unless_same(out, self_)?;
-    let dim = wrap_dim(dim, self_.ndim())?;
-    index::index_add(&array(out), dim, &array(index), &array(source), alpha)
+    indexing::combine(&array(out), &places, &array(source), Combine::Sum(alpha))
+}
+
+/// out = self with slices of source at index along dim
+pub fn index_copy(out: &Dense, self_: &Dense, dim: i64, index: &Dense, source: &Dense) -> Result<()> {
+    let places = slices("index_copy", out, dim, index, source.sizes())?;
+    copy_unless_same(out, self_)?;
+    indexing::scatter(&array(out), &places, &array(source))
+}
+
+/// out = self with value in the slices at index along dim
+pub fn index_fill_scalar(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: Scalar) -> Result<()> {
+    index_fill(out, self_, dim, index, &Constant::new(value, out.dtype)?)
+}
+
+/// As `index_fill_scalar`, with a tensor without dimensions.
+pub fn index_fill_tensor(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Dense) -> Result<()> {
+    index_fill(out, self_, dim, index, &Constant::cast_of(value, out.dtype)?)
+}
+
+fn index_fill(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: &Constant) -> Result<()> {
+    let mut sizes = DimVec::from_slice(self_.sizes());
+    if let Some(size) = sizes.get_mut(wrap_dim(dim, self_.ndim())?) {
+        *size = index.numel();
+    }
+    let places = slices("index_fill", out, dim, index, &sizes)?;
+    copy_unless_same(out, self_)?;
+    let still = DimVec::from_elem(0, sizes.len());
+    indexing::scatter(&array(out), &places, &value.spread(&sizes, &still))
+}
+
+/// out = self with slices of source put together with those at index along dim
+pub fn index_reduce(
+    out: &Dense,
+    self_: &Dense,
+    dim: i64,
+    index: &Dense,
+    source: &Dense,
+    reduce: &str,
+    include_self: bool,
+) -> Result<()> {
+    let places = slices("index_reduce", out, dim, index, source.sizes())?;
+    copy_unless_same(out, self_)?;
+    put_together(out, &places, source, Reduction::parse(reduce)?, include_self)
 }
 
 /// out = elements of self at index along dim
 pub fn gather(out: &Dense, self_: &Dense, dim: i64, index: &Dense, _sparse_grad: bool) -> Result<()> {
-    if index.numel() == 0 {
-        return Ok(());
+    match places(self_, dim, index)? {
+        Some(places) => indexing::gather(&array(out), &array(self_), &places),
+        None => Ok(()),
     }
-    index::gather(&array(out), &array(self_), wrap_dim(dim, self_.ndim())?, &array(index))
 }
 
 /// out = self with src written at index along dim
 pub fn scatter_src(out: &Dense, self_: &Dense, dim: i64, index: &Dense, src: &Dense) -> Result<()> {
+    let places = places(out, dim, index)?;
     copy_unless_same(out, self_)?;
-    if index.numel() == 0 {
-        return Ok(());
-    }
-    index::scatter(&array(out), wrap_dim(dim, self_.ndim())?, &array(index), &array(src))
+    places.map_or(Ok(()), |places| indexing::scatter(&array(out), &places, &array(src)))
 }
 
 /// out = self with value written at index along dim
 pub fn scatter_value(out: &Dense, self_: &Dense, dim: i64, index: &Dense, value: Scalar) -> Result<()> {
+    let places = places(out, dim, index)?;
     copy_unless_same(out, self_)?;
-    if index.numel() == 0 {
-        return Ok(());
-    }
-    index::scatter_value(&array(out), wrap_dim(dim, self_.ndim())?, &array(index), value)
+    places.map_or(Ok(()), |places| indexing::scatter_value(&array(out), &places, value))
 }
 
 /// out = self with src added at index along dim
 pub fn scatter_add(out: &Dense, self_: &Dense, dim: i64, index: &Dense, src: &Dense) -> Result<()> {
+    scatter_reduce(out, self_, dim, index, src, "sum", true)
+}
+
+/// out = self with src added, or multiplied, at index along dim
+pub fn scatter_with(out: &Dense, self_: &Dense, dim: i64, index: &Dense, src: &Dense, reduce: &str) -> Result<()> {
+    scatter_reduce(out, self_, dim, index, src, reduce, true)
+}
+
+/// out = self with value added, or multiplied, at index along dim
+pub fn scatter_value_with(
+    out: &Dense,
+    self_: &Dense,
+    dim: i64,
+    index: &Dense,
+    value: Scalar,
+    reduce: &str,
+) -> Result<()> {
+    let places = places(out, dim, index)?;
     copy_unless_same(out, self_)?;
-    if index.numel() == 0 {
+    let Some(places) = places else { return Ok(()) };
+    let (constant, still) = (Constant::new(value, out.dtype)?, DimVec::from_elem(0, index.ndim()));
+    let source = constant.spread(index.sizes(), &still);
+    indexing::combine(&array(out), &places, &source, Reduction::parse(reduce)?.step())
+}
+
+/// out = self with src put together with what is at index along dim
+pub fn scatter_reduce(
+    out: &Dense,
+    self_: &Dense,
+    dim: i64,
+    index: &Dense,
+    src: &Dense,
+    reduce: &str,
+    include_self: bool,
+) -> Result<()> {
+    let places = places(out, dim, index)?;
+    copy_unless_same(out, self_)?;
+    let Some(places) = places else { return Ok(()) };
+    put_together(out, &places, src, Reduction::parse(reduce)?, include_self)
+}
+
+/// How elements are put together.
+#[derive(Clone, Copy)]
+enum Reduction {
+    Mean,
+    Of(Combine),
+}
+
+impl Reduction {
+    fn parse(name: &str) -> Result<Reduction> {
+        Ok(match name {
+            "sum" | "add" => Reduction::Of(Combine::Sum(Scalar::Int(1))),
+            "prod" | "multiply" => Reduction::Of(Combine::Product),
+            "amax" => Reduction::Of(Combine::Maximum),
+            "amin" => Reduction::Of(Combine::Minimum),
+            "mean" => Reduction::Mean,
+            other => bail!(Runtime, "reduce argument must be either sum, prod, mean, amax or amin, got {other}"),
+        })
+    }
+
+    /// What is done with each element.
+    fn step(self) -> Combine {
+        match self {
+            Reduction::Mean => Combine::Sum(Scalar::Int(1)),
+            Reduction::Of(combine) => combine,
+        }
+    }
+}
+
+fn put_together(out: &Dense, places: &Places, src: &Dense, how: Reduction, include_self: bool) -> Result<()> {
+    let to = array(out);
+    if !include_self {
+        indexing::fill_identity(&to, places, how.step())?;
+    }
+    indexing::combine(&to, places, &array(src), how.step())?;
+    if !matches!(how, Reduction::Mean) {
         return Ok(());
     }
-    index::scatter_add(&array(out), wrap_dim(dim, self_.ndim())?, &array(index), &array(src))
+    let counts = Spec::new(out.sizes(), DType::I64, out.device).with_strides(out.strides().into()).allocate()?;
+    fill::fill(&Loop::new([array(&counts)])?, Scalar::Int(i64::from(include_self)))?;
+    let (one, still) = (Constant::new(Scalar::Int(1), DType::I64)?, DimVec::from_elem(0, src.ndim()));
+    indexing::combine(&array(&counts), places, &one.spread(src.sizes(), &still), how.step())?;
+    indexing::divide_by_counts(&to, &array(&counts))
+}
+
+/// out = the elements of self, counted in row-major order, at index
+pub fn take(out: &Dense, self_: &Dense, index: &Dense) -> Result<()> {
+    let places = Places::linear(&array(index), &array(self_))?;
+    indexing::gather(&array(out), &array(self_), &places)
+}
+
+/// out = self with source written, or added, at index into its elements, counted in row-major order
+pub fn put(out: &Dense, self_: &Dense, index: &Dense, source: &Dense, accumulate: bool) -> Result<()> {
+    let places = Places::linear(&array(index), &array(out))?;
+    copy_unless_same(out, self_)?;
+    let source = in_shape(source, index.sizes())?;
+    match accumulate {
+        true => indexing::combine(&array(out), &places, &array(&source), Combine::Sum(Scalar::Int(1))),
+        false => indexing::scatter(&array(out), &places, &array(&source)),
+    }
+}
+
+/// The elements of `dense` in the same order, as many as `sizes` have; a copy where no strides lead through them.
+fn in_shape(dense: &Dense, sizes: &[i64]) -> Result<Dense> {
+    if let Ok(geometry) = super::views::view(dense, sizes) {
+        return Ok(dense.with_geometry(geometry));
+    }
+    let copy = Spec::new(dense.sizes(), dense.dtype, dense.device).allocate()?;
+    copy_into(&copy, dense)?;
+    Ok(copy.with_geometry(super::views::view(&copy, sizes)?))
 }
 
 /// out = tensors, one after another along dim
@@ -68,7 +226,7 @@ pub fn cat(out: &Dense, tensors: &[Dense], dim: i64) -> Result<()> {
 
 /// Zeros in `out`, then `grad` in the part of it that `part` names.
 fn embed(out: &Dense, grad: &Dense, part: &Geometry) -> Result<()> {
-    rushlight_cpu::fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
+    fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
     copy_into(&out.with_geometry(part.clone()), grad)
 }
 

@@ -2305,6 +2305,153 @@ inline Tensor& scatter_add_outf(const Tensor& self, int64_t dim, const Tensor& i
 inline Tensor& scatter_add_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   return scatter_add_outf(self, dim, index, src, out);
 }
+/// Adds elements of a source to those at the places that an index names, or multiplies them; `scatter_reduce` is its successor.
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scatter_reduce(self.handle(), dim, index.handle(), src.handle(), rlt::text(reduce), &out0));
+  return Tensor(out0);
+}
+/// Adds elements of a source to those at the places that an index names, or multiplies them; `scatter_reduce` is its successor.
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, Tensor& out) {
+  rlt::check(rlt_tensor_scatter_reduce_out(self.handle(), dim, index.handle(), src.handle(), rlt::text(reduce), out.handle()));
+  return out;
+}
+/// Adds elements of a source to those at the places that an index names, or multiplies them; `scatter_reduce` is its successor.
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  return scatter_outf(self, dim, index, src, reduce, out);
+}
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+inline Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scatter_value_reduce(self.handle(), dim, index.handle(), &value.raw(), rlt::text(reduce), &out0));
+  return Tensor(out0);
+}
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+inline Tensor& scatter_outf(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce, Tensor& out) {
+  rlt::check(rlt_tensor_scatter_value_reduce_out(self.handle(), dim, index.handle(), &value.raw(), rlt::text(reduce), out.handle()));
+  return out;
+}
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+inline Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
+  return scatter_outf(self, dim, index, value, reduce, out);
+}
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0`
+inline Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scatter_reduce_two(self.handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self, &out0));
+  return Tensor(out0);
+}
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0`
+inline Tensor& scatter_reduce_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self, Tensor& out) {
+  rlt::check(rlt_tensor_scatter_reduce_two_out(self.handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self, out.handle()));
+  return out;
+}
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0`
+inline Tensor& scatter_reduce_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true) {
+  return scatter_reduce_outf(self, dim, index, src, reduce, include_self, out);
+}
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+/// `out[..., index_i, ...] = source[..., i, ...]`
+inline Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_copy(self.handle(), dim, index.handle(), source.handle(), &out0));
+  return Tensor(out0);
+}
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+/// `out[..., index_i, ...] = source[..., i, ...]`
+inline Tensor& index_copy_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Tensor& out) {
+  rlt::check(rlt_tensor_index_copy_out(self.handle(), dim, index.handle(), source.handle(), out.handle()));
+  return out;
+}
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+/// `out[..., index_i, ...] = source[..., i, ...]`
+inline Tensor& index_copy_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  return index_copy_outf(self, dim, index, source, out);
+}
+/// Writes one value to the slices that an index lists.
+/// `out[..., index_i, ...] = value`
+inline Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_fill_int_Scalar(self.handle(), dim, index.handle(), &value.raw(), &out0));
+  return Tensor(out0);
+}
+/// Writes the value of a tensor without dimensions to the slices that an index lists.
+/// `out[..., index_i, ...] = value`
+inline Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_fill_int_Tensor(self.handle(), dim, index.handle(), value.handle(), &out0));
+  return Tensor(out0);
+}
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k`
+inline Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_reduce(self.handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self, &out0));
+  return Tensor(out0);
+}
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k`
+inline Tensor& index_reduce_outf(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self, Tensor& out) {
+  rlt::check(rlt_tensor_index_reduce_out(self.handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self, out.handle()));
+  return out;
+}
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k`
+inline Tensor& index_reduce_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true) {
+  return index_reduce_outf(self, dim, index, source, reduce, include_self, out);
+}
+/// Takes the elements that an index names, counted in row-major order whatever the shape.
+/// `out_i = self.flatten()[index_i]`
+inline Tensor take(const Tensor& self, const Tensor& index) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_take(self.handle(), index.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the elements that an index names, counted in row-major order whatever the shape.
+/// `out_i = self.flatten()[index_i]`
+inline Tensor& take_outf(const Tensor& self, const Tensor& index, Tensor& out) {
+  rlt::check(rlt_tensor_take_out(self.handle(), index.handle(), out.handle()));
+  return out;
+}
+/// Takes the elements that an index names, counted in row-major order whatever the shape.
+/// `out_i = self.flatten()[index_i]`
+inline Tensor& take_out(Tensor& out, const Tensor& self, const Tensor& index) {
+  return take_outf(self, index, out);
+}
+/// Writes elements to the places that an index names, counted in row-major order whatever the shape; `accumulate` adds them.
+/// `out.flatten()[index_i] = source_i, or +=`
+inline Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_put(self.handle(), index.handle(), source.handle(), accumulate, &out0));
+  return Tensor(out0);
+}
+/// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and `argmax` give them; of all elements without a dimension.
+/// `out[i][j] = self[indices[i][j]][j] for dim = 0`
+inline Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_take_along_dim(self.handle(), indices.handle(), rlt::optional_int(dim), &out0));
+  return Tensor(out0);
+}
+/// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and `argmax` give them; of all elements without a dimension.
+/// `out[i][j] = self[indices[i][j]][j] for dim = 0`
+inline Tensor& take_along_dim_outf(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim, Tensor& out) {
+  rlt::check(rlt_tensor_take_along_dim_out(self.handle(), indices.handle(), rlt::optional_int(dim), out.handle()));
+  return out;
+}
+/// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and `argmax` give them; of all elements without a dimension.
+/// `out[i][j] = self[indices[i][j]][j] for dim = 0`
+inline Tensor& take_along_dim_out(Tensor& out, const Tensor& self, const Tensor& indices, std::optional<int64_t> dim = {}) {
+  return take_along_dim_outf(self, indices, dim, out);
+}
 /// Joins tensors along a dimension; the dtypes are promoted.
 /// `out = tensors[0], tensors[1], ... along dim`
 inline Tensor cat(TensorList tensors, int64_t dim = 0) {

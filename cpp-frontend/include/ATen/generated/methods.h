@@ -977,6 +977,124 @@ Tensor& scatter_add_(int64_t dim, const Tensor& index, const Tensor& src) const 
   rlt::check(rlt_tensor_scatter_add_(handle(), dim, index.handle(), src.handle()));
   return const_cast<Tensor&>(*this);
 }
+/// Adds elements of a source to those at the places that an index names, or multiplies them; `scatter_reduce` is its successor.
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+Tensor scatter(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scatter_reduce(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), &out0));
+  return Tensor(out0);
+}
+/// Adds elements of a source to those at the places that an index names, or multiplies them; `scatter_reduce` is its successor.
+/// `out[index[i][j]][j] += src[i][j], or *=, for dim = 0`
+Tensor& scatter_(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) const {
+  rlt::check(rlt_tensor_scatter_reduce_(handle(), dim, index.handle(), src.handle(), rlt::text(reduce)));
+  return const_cast<Tensor&>(*this);
+}
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+Tensor scatter(int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scatter_value_reduce(handle(), dim, index.handle(), &value.raw(), rlt::text(reduce), &out0));
+  return Tensor(out0);
+}
+/// Adds one value to the elements at the places that an index names, or multiplies them by it.
+/// `out[index[i][j]][j] += value, or *=, for dim = 0`
+Tensor& scatter_(int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) const {
+  rlt::check(rlt_tensor_scatter_value_reduce_(handle(), dim, index.handle(), &value.raw(), rlt::text(reduce)));
+  return const_cast<Tensor&>(*this);
+}
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0`
+Tensor scatter_reduce(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scatter_reduce_two(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self, &out0));
+  return Tensor(out0);
+}
+/// Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+/// `out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0`
+Tensor& scatter_reduce_(int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce, bool include_self = true) const {
+  rlt::check(rlt_tensor_scatter_reduce_two_(handle(), dim, index.handle(), src.handle(), rlt::text(reduce), include_self));
+  return const_cast<Tensor&>(*this);
+}
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+/// `out[..., index_i, ...] = source[..., i, ...]`
+Tensor index_copy(int64_t dim, const Tensor& index, const Tensor& source) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_copy(handle(), dim, index.handle(), source.handle(), &out0));
+  return Tensor(out0);
+}
+/// Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+/// `out[..., index_i, ...] = source[..., i, ...]`
+Tensor& index_copy_(int64_t dim, const Tensor& index, const Tensor& source) const {
+  rlt::check(rlt_tensor_index_copy_(handle(), dim, index.handle(), source.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Writes one value to the slices that an index lists.
+/// `out[..., index_i, ...] = value`
+Tensor index_fill(int64_t dim, const Tensor& index, const Scalar& value) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_fill_int_Scalar(handle(), dim, index.handle(), &value.raw(), &out0));
+  return Tensor(out0);
+}
+/// Writes one value to the slices that an index lists.
+/// `out[..., index_i, ...] = value`
+Tensor& index_fill_(int64_t dim, const Tensor& index, const Scalar& value) const {
+  rlt::check(rlt_tensor_index_fill_int_Scalar_(handle(), dim, index.handle(), &value.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Writes the value of a tensor without dimensions to the slices that an index lists.
+/// `out[..., index_i, ...] = value`
+Tensor index_fill(int64_t dim, const Tensor& index, const Tensor& value) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_fill_int_Tensor(handle(), dim, index.handle(), value.handle(), &out0));
+  return Tensor(out0);
+}
+/// Writes the value of a tensor without dimensions to the slices that an index lists.
+/// `out[..., index_i, ...] = value`
+Tensor& index_fill_(int64_t dim, const Tensor& index, const Tensor& value) const {
+  rlt::check(rlt_tensor_index_fill_int_Tensor_(handle(), dim, index.handle(), value.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k`
+Tensor index_reduce(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_reduce(handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self, &out0));
+  return Tensor(out0);
+}
+/// Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+/// `out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k`
+Tensor& index_reduce_(int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce, bool include_self = true) const {
+  rlt::check(rlt_tensor_index_reduce_(handle(), dim, index.handle(), source.handle(), rlt::text(reduce), include_self));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the elements that an index names, counted in row-major order whatever the shape.
+/// `out_i = self.flatten()[index_i]`
+Tensor take(const Tensor& index) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_take(handle(), index.handle(), &out0));
+  return Tensor(out0);
+}
+/// Writes elements to the places that an index names, counted in row-major order whatever the shape; `accumulate` adds them.
+/// `out.flatten()[index_i] = source_i, or +=`
+Tensor put(const Tensor& index, const Tensor& source, bool accumulate = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_put(handle(), index.handle(), source.handle(), accumulate, &out0));
+  return Tensor(out0);
+}
+/// Writes elements to the places that an index names, counted in row-major order whatever the shape; `accumulate` adds them.
+/// `out.flatten()[index_i] = source_i, or +=`
+Tensor& put_(const Tensor& index, const Tensor& source, bool accumulate = false) const {
+  rlt::check(rlt_tensor_put_(handle(), index.handle(), source.handle(), accumulate));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes elements along a dimension by indices that broadcast with the tensor, as `argsort` and `argmax` give them; of all elements without a dimension.
+/// `out[i][j] = self[indices[i][j]][j] for dim = 0`
+Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_take_along_dim(handle(), indices.handle(), rlt::optional_int(dim), &out0));
+  return Tensor(out0);
+}
 
 // linalg: Products of matrices.
 /// Multiplies two matrices.

@@ -11,6 +11,7 @@ pub mod text;
 use super::{Emitter, OutFile, header};
 use crate::model::{Body, Family, Form, Op};
 use crate::names;
+use std::collections::BTreeMap;
 use text::{comment, mentions};
 
 /// Where the files go.
@@ -53,18 +54,17 @@ fn modules(family: &Family) -> Vec<(String, Vec<&Op>)> {
             None => modules.push((name, vec![op])),
         }
     }
-    // A base name with many overloads gets a file for each of them.
-    let mut modules: Vec<(String, Vec<&Op>)> = modules
-        .into_iter()
-        .flat_map(|(module, ops)| {
-            if forms(&ops).count() <= FORMS_PER_FILE {
-                return vec![(module, ops)];
-            }
-            ops.into_iter().map(|op| (names::rust_function(&op.primary().signature), vec![op])).collect()
-        })
-        .collect();
-    modules.sort_by(|left, right| left.0.cmp(&right.0));
-    modules
+    // A base name with many overloads gets a file for each of them, which may have another base name: `scatter.reduce` and
+    // `scatter_reduce`.
+    let mut files: BTreeMap<String, Vec<&Op>> = BTreeMap::new();
+    for (module, ops) in modules {
+        let has_room = forms(&ops).count() <= FORMS_PER_FILE;
+        for op in ops {
+            let name = if has_room { module.clone() } else { names::rust_function(&op.primary().signature) };
+            files.entry(name).or_default().push(op);
+        }
+    }
+    files.into_iter().collect()
 }
 
 fn forms<'a>(ops: &'a [&'a Op]) -> impl Iterator<Item = (&'a Op, &'a Form)> {

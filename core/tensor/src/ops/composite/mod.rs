@@ -410,6 +410,29 @@ pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index:
     ops::index_add(&ops::zeros(self_sizes, grad.options())?, dim, index, grad, Scalar::Int(1))
 }
 
+/// Elements at indices along a dimension, which broadcast with the tensor; of all elements without a dimension.
+pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    let Some(dim) = dim else {
+        return ops::gather(&ops::reshape(self_, &[-1])?, 0, &ops::reshape(indices, &[-1])?, false);
+    };
+    ensure!(
+        self_.ndim() == indices.ndim(),
+        Runtime,
+        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for \
+         input, and {} dimensions for indices",
+        self_.ndim(),
+        indices.ndim()
+    );
+    let dim = wrap_dim(dim, self_.ndim())?;
+    let (mut own, mut others) = (self_.sizes(), indices.sizes());
+    for at in (0..own.len()).filter(|&at| at != dim) {
+        // Sizes that differ, neither of them 1, are what `expand` refuses.
+        let size = if own[at] == 1 { others[at] } else { own[at] };
+        (own[at], others[at]) = (size, size);
+    }
+    ops::gather(&ops::expand(self_, &own, false)?, dim as i64, &ops::expand(indices, &others, false)?, false)
+}
+
 /// The gradient of a reduction that picks one element: the gradient at the picked places.
 pub fn value_selecting_reduction_backward(
     grad: &Tensor,

@@ -28,31 +28,21 @@ pub fn index_select(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
     Ok(Spec::new(&sizes, self_.dtype, self_.device))
 }
 
-/// `source` added to `self_` at `index` along `dim`.
-pub fn index_add(self_: &Dense, dim: i64, index: &Dense, source: &Dense, _alpha: Scalar) -> Result<Spec> {
+/// A list of indices and as many slices of `source` beside `self_`.
+fn check_slices(name: &str, self_: &Dense, dim: i64, index: &Dense, source: &Dense) -> Result<()> {
     let dim = wrap_dim(dim, self_.ndim())?;
-    ensure!(
-        index.ndim() <= 1,
-        Index,
-        "index_add_(): Index is supposed to be a vector, but got dim: {} with type: {}",
-        index.ndim(),
-        index.dtype.c10_name()
-    );
-    ensure!(
-        matches!(index.dtype, DType::I32 | DType::I64),
-        Index,
-        "index_add_(): Expected dtype int32/int64 for index but got: {}",
-        index.dtype.c10_name()
-    );
+    check_list(name, index)?;
     ensure!(
         self_.dtype == source.dtype,
         Runtime,
-        "index_add_(): self ({}) and source ({}) must have the same scalar type",
+        "{name}_(): self ({}) and source ({}) must have the same scalar type",
         self_.dtype.c10_name(),
         source.dtype.c10_name()
     );
+    let others_agree =
+        || self_.sizes().iter().zip(source.sizes()).enumerate().all(|(at, (own, other))| at == dim || own == other);
     ensure!(
-        source.ndim() == self_.ndim() || (source.ndim() <= 1 && self_.ndim() <= 1),
+        (source.ndim() == self_.ndim() || (source.ndim() <= 1 && self_.ndim() <= 1)) && others_agree(),
         Runtime,
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} \
          source.shape = {}",
@@ -63,18 +53,100 @@ pub fn index_add(self_: &Dense, dim: i64, index: &Dense, source: &Dense, _alpha:
     ensure!(
         index.numel() == along,
         Runtime,
-        "index_add_(): Number of indices ({}) should be equal to source.size(dim): ({along}), for dim: {dim}",
+        "{name}_(): Number of indices ({}) should be equal to source.size(dim): ({along}), for dim: {dim}",
         index.numel()
     );
-    let others_agree =
-        self_.sizes().iter().zip(source.sizes()).enumerate().all(|(at, (own, other))| at == dim || own == other);
+    Ok(())
+}
+
+fn check_list(name: &str, index: &Dense) -> Result<()> {
     ensure!(
-        others_agree,
+        index.ndim() <= 1,
+        Index,
+        "{name}_(): Index is supposed to be a vector, but got dim: {} with type: {}",
+        index.ndim(),
+        index.dtype.c10_name()
+    );
+    ensure!(
+        matches!(index.dtype, DType::I32 | DType::I64),
+        Index,
+        "{name}_(): Expected dtype int32/int64 for index but got: {}",
+        index.dtype.c10_name()
+    );
+    Ok(())
+}
+
+/// `source` added to `self_` at `index` along `dim`.
+pub fn index_add(self_: &Dense, dim: i64, index: &Dense, source: &Dense, _alpha: Scalar) -> Result<Spec> {
+    check_slices("index_add", self_, dim, index, source)?;
+    super::like(self_)
+}
+
+/// `source` written to `self_` at `index` along `dim`.
+pub fn index_copy(self_: &Dense, dim: i64, index: &Dense, source: &Dense) -> Result<Spec> {
+    ensure!(
+        index.dtype == DType::I64,
+        Index,
+        "index_copy_(): Expected a long tensor for index, but got {}",
+        index.dtype.c10_name()
+    );
+    check_slices("index_copy", self_, dim, index, source)?;
+    super::like(self_)
+}
+
+/// `source` put together with `self_` at `index` along `dim`.
+pub fn index_reduce(
+    self_: &Dense,
+    dim: i64,
+    index: &Dense,
+    source: &Dense,
+    reduce: &str,
+    _include_self: bool,
+) -> Result<Spec> {
+    ensure!(
+        matches!(reduce, "prod" | "mean" | "amax" | "amin"),
         Runtime,
-        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {} \
-         source.shape = {}",
-        format_sizes(self_.sizes()),
-        format_sizes(source.sizes())
+        "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+    );
+    check_slices("index_reduce", self_, dim, index, source)?;
+    super::like(self_)
+}
+
+/// A number in the slices of `self_` at `index` along `dim`.
+pub fn index_fill_scalar(self_: &Dense, dim: i64, index: &Dense, value: Scalar) -> Result<Spec> {
+    ensure!(
+        self_.dtype.is_complex() || !matches!(value, Scalar::Complex(_)),
+        Runtime,
+        "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+    );
+    index_fill(self_, dim, index)
+}
+
+/// As `index_fill_scalar`, with a tensor without dimensions.
+pub fn index_fill_tensor(self_: &Dense, dim: i64, index: &Dense, value: &Dense) -> Result<Spec> {
+    ensure!(
+        value.ndim() == 0,
+        Runtime,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+        value.ndim()
+    );
+    ensure!(
+        self_.dtype.is_complex() || !value.dtype.is_complex(),
+        Runtime,
+        "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+    );
+    index_fill(self_, dim, index)
+}
+
+fn index_fill(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
+    wrap_dim(dim, self_.ndim())?;
+    ensure!(index.dtype == DType::I64, Index, "index_fill_(): Expected dtype int64 for index.");
+    ensure!(index.ndim() <= 1, Index, "Index has to be a vector/scalar");
+    ensure!(
+        self_.ndim() > 0 || index.numel() == 1,
+        Index,
+        "index_fill_(): a tensor without dimensions takes one index, got {}",
+        index.numel()
     );
     super::like(self_)
 }
@@ -128,6 +200,83 @@ pub fn scatter_src(self_: &Dense, dim: i64, index: &Dense, src: &Dense) -> Resul
 /// A number written to `self_` at the places of `index` along `dim`.
 pub fn scatter_value(self_: &Dense, dim: i64, index: &Dense, _value: Scalar) -> Result<Spec> {
     scatter(self_, dim, index)
+}
+
+/// As `scatter_src`, with a reduction by its older names.
+pub fn scatter_with(self_: &Dense, dim: i64, index: &Dense, src: &Dense, reduce: &str) -> Result<Spec> {
+    check_older_name(reduce)?;
+    scatter_src(self_, dim, index, src)
+}
+
+/// As `scatter_value`, with a reduction by its older names.
+pub fn scatter_value_with(self_: &Dense, dim: i64, index: &Dense, value: Scalar, reduce: &str) -> Result<Spec> {
+    check_older_name(reduce)?;
+    scatter_value(self_, dim, index, value)
+}
+
+fn check_older_name(reduce: &str) -> Result<()> {
+    ensure!(
+        matches!(reduce, "add" | "multiply"),
+        Runtime,
+        "reduce argument must be either add or multiply, got {reduce}"
+    );
+    Ok(())
+}
+
+/// As `scatter_src`, with a reduction.
+pub fn scatter_reduce(
+    self_: &Dense,
+    dim: i64,
+    index: &Dense,
+    src: &Dense,
+    reduce: &str,
+    _include_self: bool,
+) -> Result<Spec> {
+    ensure!(
+        matches!(reduce, "sum" | "prod" | "mean" | "amax" | "amin"),
+        Runtime,
+        "reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+    );
+    scatter_src(self_, dim, index, src)
+}
+
+/// The elements of `self_`, counted in row-major order, that `index` names.
+pub fn take(self_: &Dense, index: &Dense) -> Result<Spec> {
+    ensure!(
+        index.dtype == DType::I64,
+        Runtime,
+        "take(): Expected a long tensor for index, but got {}",
+        index.dtype.c10_name()
+    );
+    ensure!(self_.numel() > 0 || index.numel() == 0, Index, "take(): tried to take from an empty tensor");
+    Ok(Spec::new(index.sizes(), self_.dtype, self_.device))
+}
+
+/// `source` written to the elements of `self_`, counted in row-major order, that `index` names.
+pub fn put(self_: &Dense, index: &Dense, source: &Dense, _accumulate: bool) -> Result<Spec> {
+    ensure!(
+        index.dtype == DType::I64,
+        Runtime,
+        "put_(): Expected a long tensor for index, but got {}",
+        index.dtype.c10_name()
+    );
+    ensure!(
+        self_.dtype == source.dtype,
+        Runtime,
+        "put_(): self and source expected to have the same dtype, but got self.dtype = {} and source.dtype = {}",
+        self_.dtype.c10_name(),
+        source.dtype.c10_name()
+    );
+    ensure!(
+        index.numel() == source.numel(),
+        Index,
+        "put_(): Expected source and index to have the same number of elements, but got source.numel() = {}, \
+         index.numel() = {}",
+        source.numel(),
+        index.numel()
+    );
+    ensure!(self_.numel() > 0 || index.numel() == 0, Index, "put_(): Attempted to put values into an empty tensor");
+    super::like(self_)
 }
 
 fn scatter(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {

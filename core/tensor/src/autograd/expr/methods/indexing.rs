@@ -46,4 +46,98 @@ impl Expr {
     pub fn scatter_add(&self, dim: i64, index: impl Into<Expr>, src: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::scatter_add(self.tensor()?, dim, index.into().tensor()?, src.into().tensor()?))
     }
+
+    /// `scatter.reduce`: Adds elements of a source to those at the places that an index names, or multiplies them;
+    /// `scatter_reduce` is its successor.
+    pub fn scatter_reduce(&self, dim: i64, index: impl Into<Expr>, src: impl Into<Expr>, reduce: &str) -> Expr {
+        Expr::of(|| ops::scatter_reduce(self.tensor()?, dim, index.into().tensor()?, src.into().tensor()?, reduce))
+    }
+
+    /// `scatter.value_reduce`: Adds one value to the elements at the places that an index names, or multiplies them
+    /// by it.
+    pub fn scatter_value_reduce(
+        &self,
+        dim: i64,
+        index: impl Into<Expr>,
+        value: impl Into<Scalar>,
+        reduce: &str,
+    ) -> Expr {
+        Expr::of(|| ops::scatter_value_reduce(self.tensor()?, dim, index.into().tensor()?, value.into(), reduce))
+    }
+
+    /// `scatter_reduce.two`: Puts elements of a source together with those at the places that an index names: sum,
+    /// prod, mean, amax or amin.
+    pub fn scatter_reduce_two(
+        &self,
+        dim: i64,
+        index: impl Into<Expr>,
+        src: impl Into<Expr>,
+        reduce: &str,
+        include_self: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::scatter_reduce_two(
+                self.tensor()?,
+                dim,
+                index.into().tensor()?,
+                src.into().tensor()?,
+                reduce,
+                include_self,
+            )
+        })
+    }
+
+    /// `index_copy`: Writes slices of a source to the places that an index lists; of repeated places the last one
+    /// stays.
+    pub fn index_copy(&self, dim: i64, index: impl Into<Expr>, source: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::index_copy(self.tensor()?, dim, index.into().tensor()?, source.into().tensor()?))
+    }
+
+    /// `index_fill.int_Scalar`: Writes one value to the slices that an index lists.
+    pub fn index_fill_int_scalar(&self, dim: i64, index: impl Into<Expr>, value: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::index_fill_int_scalar(self.tensor()?, dim, index.into().tensor()?, value.into()))
+    }
+
+    /// `index_fill.int_Tensor`: Writes the value of a tensor without dimensions to the slices that an index lists.
+    pub fn index_fill_int_tensor(&self, dim: i64, index: impl Into<Expr>, value: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::index_fill_int_tensor(self.tensor()?, dim, index.into().tensor()?, value.into().tensor()?))
+    }
+
+    /// `index_reduce`: Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+    pub fn index_reduce(
+        &self,
+        dim: i64,
+        index: impl Into<Expr>,
+        source: impl Into<Expr>,
+        reduce: &str,
+        include_self: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::index_reduce(
+                self.tensor()?,
+                dim,
+                index.into().tensor()?,
+                source.into().tensor()?,
+                reduce,
+                include_self,
+            )
+        })
+    }
+
+    /// `take`: Takes the elements that an index names, counted in row-major order whatever the shape.
+    pub fn take(&self, index: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::take(self.tensor()?, index.into().tensor()?))
+    }
+
+    /// `put`: Writes elements to the places that an index names, counted in row-major order whatever the shape;
+    /// `accumulate` adds them.
+    pub fn put(&self, index: impl Into<Expr>, source: impl Into<Expr>, accumulate: bool) -> Expr {
+        Expr::of(|| ops::put(self.tensor()?, index.into().tensor()?, source.into().tensor()?, accumulate))
+    }
+
+    /// `take_along_dim`: Takes elements along a dimension by indices that broadcast with the tensor, as `argsort`
+    /// and `argmax` give them; of all elements without a dimension.
+    pub fn take_along_dim(&self, indices: impl Into<Expr>, dim: Option<i64>) -> Expr {
+        Expr::of(|| ops::take_along_dim(self.tensor()?, indices.into().tensor()?, dim))
+    }
 }

@@ -6,18 +6,39 @@ use crate::dispatch::OpDef;
 mod cat;
 mod gather;
 mod index_add;
+mod index_copy;
+mod index_fill;
+mod index_reduce;
 mod index_select;
 mod index_select_backward;
-mod scatter;
+mod put;
 mod scatter_add;
+mod scatter_reduce;
+mod scatter_src;
+mod scatter_value;
+mod scatter_value_reduce;
+mod take;
+mod take_along_dim;
 
 pub use cat::{cat, cat_out};
 pub use gather::{gather, gather_out};
 pub use index_add::{index_add, index_add_, index_add_out};
+pub use index_copy::{index_copy, index_copy_, index_copy_out};
+pub use index_fill::{index_fill_int_scalar, index_fill_int_scalar_, index_fill_int_tensor, index_fill_int_tensor_};
+pub use index_reduce::{index_reduce, index_reduce_, index_reduce_out};
 pub use index_select::{index_select, index_select_out};
 pub use index_select_backward::index_select_backward;
-pub use scatter::{scatter_src, scatter_src_, scatter_src_out, scatter_value, scatter_value_, scatter_value_out};
+pub use put::{put, put_};
 pub use scatter_add::{scatter_add, scatter_add_, scatter_add_out};
+pub use scatter_reduce::{
+    scatter_reduce, scatter_reduce_, scatter_reduce_out, scatter_reduce_two, scatter_reduce_two_,
+    scatter_reduce_two_out,
+};
+pub use scatter_src::{scatter_src, scatter_src_, scatter_src_out};
+pub use scatter_value::{scatter_value, scatter_value_, scatter_value_out};
+pub use scatter_value_reduce::{scatter_value_reduce, scatter_value_reduce_, scatter_value_reduce_out};
+pub use take::{take, take_out};
+pub use take_along_dim::{take_along_dim, take_along_dim_out};
 
 /// The rows of this family in the operator table.
 pub static INDEXING: &[&OpDef] = &[
@@ -28,16 +49,41 @@ pub static INDEXING: &[&OpDef] = &[
     &index_add::INDEX_ADD,
     &index_add::INDEX_ADD_,
     &index_add::INDEX_ADD_OUT,
+    &index_copy::INDEX_COPY,
+    &index_copy::INDEX_COPY_,
+    &index_copy::INDEX_COPY_OUT,
+    &index_fill::INDEX_FILL_INT_SCALAR,
+    &index_fill::INDEX_FILL_INT_SCALAR_,
+    &index_fill::INDEX_FILL_INT_TENSOR,
+    &index_fill::INDEX_FILL_INT_TENSOR_,
+    &index_reduce::INDEX_REDUCE,
+    &index_reduce::INDEX_REDUCE_,
+    &index_reduce::INDEX_REDUCE_OUT,
     &index_select::INDEX_SELECT,
     &index_select::INDEX_SELECT_OUT,
     &index_select_backward::INDEX_SELECT_BACKWARD,
-    &scatter::SCATTER_SRC,
-    &scatter::SCATTER_SRC_,
-    &scatter::SCATTER_SRC_OUT,
-    &scatter::SCATTER_VALUE,
-    &scatter::SCATTER_VALUE_,
-    &scatter::SCATTER_VALUE_OUT,
+    &put::PUT,
+    &put::PUT_,
     &scatter_add::SCATTER_ADD,
     &scatter_add::SCATTER_ADD_,
     &scatter_add::SCATTER_ADD_OUT,
+    &scatter_reduce::SCATTER_REDUCE,
+    &scatter_reduce::SCATTER_REDUCE_,
+    &scatter_reduce::SCATTER_REDUCE_OUT,
+    &scatter_reduce::SCATTER_REDUCE_TWO,
+    &scatter_reduce::SCATTER_REDUCE_TWO_,
+    &scatter_reduce::SCATTER_REDUCE_TWO_OUT,
+    &scatter_src::SCATTER_SRC,
+    &scatter_src::SCATTER_SRC_,
+    &scatter_src::SCATTER_SRC_OUT,
+    &scatter_value::SCATTER_VALUE,
+    &scatter_value::SCATTER_VALUE_,
+    &scatter_value::SCATTER_VALUE_OUT,
+    &scatter_value_reduce::SCATTER_VALUE_REDUCE,
+    &scatter_value_reduce::SCATTER_VALUE_REDUCE_,
+    &scatter_value_reduce::SCATTER_VALUE_REDUCE_OUT,
+    &take::TAKE,
+    &take::TAKE_OUT,
+    &take_along_dim::TAKE_ALONG_DIM,
+    &take_along_dim::TAKE_ALONG_DIM_OUT,
 ];

@@ -3038,6 +3038,453 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    /**
+     * Adds elements of a source to those at the places that an index names, or multiplies them; <code>scatter_reduce</code> is its successor.
+     * <p>{@code out[index[i][j]][j] += src[i][j], or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
+    public final Tensor scatter(long dim, Tensor index, Tensor src, String reduce) {
+        Tensor self = self();
+        Tensor.acquire(self, index, src);
+        try {
+            return Tensor.wrap(Native.scatter_reduce(self.handle(), dim, index.handle(), src.handle(), reduce));
+        } finally {
+            Tensor.release(self, index, src);
+        }
+    }
+
+    /**
+     * Adds elements of a source to those at the places that an index names, or multiplies them; <code>scatter_reduce</code> is its successor.
+     * <p>{@code out[index[i][j]][j] += src[i][j], or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @return what was written
+     */
+    public final Tensor scatter_(long dim, Tensor index, Tensor src, String reduce) {
+        Tensor self = self();
+        Tensor.acquire(self, index, src);
+        try {
+            Native.scatter_reduce_(self.handle(), dim, index.handle(), src.handle(), reduce);
+            return self;
+        } finally {
+            Tensor.release(self, index, src);
+        }
+    }
+
+    /**
+     * Adds one value to the elements at the places that an index names, or multiplies them by it.
+     * <p>{@code out[index[i][j]][j] += value, or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
+    public final Tensor scatter(long dim, Tensor index, Number value, String reduce) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, index);
+        try {
+            return Tensor.wrap(Native.scatter_value_reduce(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag(), reduce));
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Adds one value to the elements at the places that an index names, or multiplies them by it.
+     * <p>{@code out[index[i][j]][j] += value, or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @param reduce as in the formula
+     * @return what was written
+     */
+    public final Tensor scatter_(long dim, Tensor index, Number value, String reduce) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, index);
+        try {
+            Native.scatter_value_reduce_(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag(), reduce);
+            return self;
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+     * <p>{@code out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @return the result
+     */
+    public final Tensor scatter_reduce(long dim, Tensor index, Tensor src, String reduce, boolean includeSelf) {
+        Tensor self = self();
+        Tensor.acquire(self, index, src);
+        try {
+            return Tensor.wrap(Native.scatter_reduce_two(self.handle(), dim, index.handle(), src.handle(), reduce, includeSelf));
+        } finally {
+            Tensor.release(self, index, src);
+        }
+    }
+
+    /** The same as {@code scatter_reduce(dim, index, src, reduce, true)}. */
+    public final Tensor scatter_reduce(long dim, Tensor index, Tensor src, String reduce) {
+        return scatter_reduce(dim, index, src, reduce, true);
+    }
+
+    /**
+     * Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+     * <p>{@code out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @return what was written
+     */
+    public final Tensor scatter_reduce_(long dim, Tensor index, Tensor src, String reduce, boolean includeSelf) {
+        Tensor self = self();
+        Tensor.acquire(self, index, src);
+        try {
+            Native.scatter_reduce_two_(self.handle(), dim, index.handle(), src.handle(), reduce, includeSelf);
+            return self;
+        } finally {
+            Tensor.release(self, index, src);
+        }
+    }
+
+    /** The same as {@code scatter_reduce_(dim, index, src, reduce, true)}. */
+    public final Tensor scatter_reduce_(long dim, Tensor index, Tensor src, String reduce) {
+        return scatter_reduce_(dim, index, src, reduce, true);
+    }
+
+    /**
+     * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+     * <p>{@code out[..., index_i, ...] = source[..., i, ...]}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
+    public final Tensor index_copy(long dim, Tensor index, Tensor source) {
+        Tensor self = self();
+        Tensor.acquire(self, index, source);
+        try {
+            return Tensor.wrap(Native.index_copy(self.handle(), dim, index.handle(), source.handle()));
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /**
+     * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+     * <p>{@code out[..., index_i, ...] = source[..., i, ...]}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return what was written
+     */
+    public final Tensor index_copy_(long dim, Tensor index, Tensor source) {
+        Tensor self = self();
+        Tensor.acquire(self, index, source);
+        try {
+            Native.index_copy_(self.handle(), dim, index.handle(), source.handle());
+            return self;
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /**
+     * Writes one value to the slices that an index lists.
+     * <p>{@code out[..., index_i, ...] = value}
+     * <p>Shapes: {@code (..., d, ...), (n) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public final Tensor index_fill(long dim, Tensor index, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, index);
+        try {
+            return Tensor.wrap(Native.index_fill_int_Scalar(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Writes one value to the slices that an index lists.
+     * <p>{@code out[..., index_i, ...] = value}
+     * <p>Shapes: {@code (..., d, ...), (n) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public final Tensor index_fill_(long dim, Tensor index, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor self = self();
+        Tensor.acquire(self, index);
+        try {
+            Native.index_fill_int_Scalar_(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Writes the value of a tensor without dimensions to the slices that an index lists.
+     * <p>{@code out[..., index_i, ...] = value}
+     * <p>Shapes: {@code (..., d, ...), (n), () -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public final Tensor index_fill(long dim, Tensor index, Tensor value) {
+        Tensor self = self();
+        Tensor.acquire(self, index, value);
+        try {
+            return Tensor.wrap(Native.index_fill_int_Tensor(self.handle(), dim, index.handle(), value.handle()));
+        } finally {
+            Tensor.release(self, index, value);
+        }
+    }
+
+    /**
+     * Writes the value of a tensor without dimensions to the slices that an index lists.
+     * <p>{@code out[..., index_i, ...] = value}
+     * <p>Shapes: {@code (..., d, ...), (n), () -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public final Tensor index_fill_(long dim, Tensor index, Tensor value) {
+        Tensor self = self();
+        Tensor.acquire(self, index, value);
+        try {
+            Native.index_fill_int_Tensor_(self.handle(), dim, index.handle(), value.handle());
+            return self;
+        } finally {
+            Tensor.release(self, index, value);
+        }
+    }
+
+    /**
+     * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+     * <p>{@code out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @return the result
+     */
+    public final Tensor index_reduce(long dim, Tensor index, Tensor source, String reduce, boolean includeSelf) {
+        Tensor self = self();
+        Tensor.acquire(self, index, source);
+        try {
+            return Tensor.wrap(Native.index_reduce(self.handle(), dim, index.handle(), source.handle(), reduce, includeSelf));
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /** The same as {@code index_reduce(dim, index, source, reduce, true)}. */
+    public final Tensor index_reduce(long dim, Tensor index, Tensor source, String reduce) {
+        return index_reduce(dim, index, source, reduce, true);
+    }
+
+    /**
+     * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+     * <p>{@code out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @return what was written
+     */
+    public final Tensor index_reduce_(long dim, Tensor index, Tensor source, String reduce, boolean includeSelf) {
+        Tensor self = self();
+        Tensor.acquire(self, index, source);
+        try {
+            Native.index_reduce_(self.handle(), dim, index.handle(), source.handle(), reduce, includeSelf);
+            return self;
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /** The same as {@code index_reduce_(dim, index, source, reduce, true)}. */
+    public final Tensor index_reduce_(long dim, Tensor index, Tensor source, String reduce) {
+        return index_reduce_(dim, index, source, reduce, true);
+    }
+
+    /**
+     * Takes the elements that an index names, counted in row-major order whatever the shape.
+     * <p>{@code out_i = self.flatten()[index_i]}
+     * <p>Shapes: {@code (*), index -> the shape of index}.
+     * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+     *
+     * @param index as in the formula
+     * @return the result
+     */
+    public final Tensor take(Tensor index) {
+        Tensor self = self();
+        Tensor.acquire(self, index);
+        try {
+            return Tensor.wrap(Native.take(self.handle(), index.handle()));
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Writes elements to the places that an index names, counted in row-major order whatever the shape; <code>accumulate</code> adds them.
+     * <p>{@code out.flatten()[index_i] = source_i, or +=}
+     * <p>Shapes: {@code (*), index, source with as many elements -> (*)}.
+     * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements; <code>source</code> must have the dtype of <code>self</code>.
+     *
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public final Tensor put(Tensor index, Tensor source, boolean accumulate) {
+        Tensor self = self();
+        Tensor.acquire(self, index, source);
+        try {
+            return Tensor.wrap(Native.put(self.handle(), index.handle(), source.handle(), accumulate));
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /** The same as {@code put(index, source, false)}. */
+    public final Tensor put(Tensor index, Tensor source) {
+        return put(index, source, false);
+    }
+
+    /**
+     * Writes elements to the places that an index names, counted in row-major order whatever the shape; <code>accumulate</code> adds them.
+     * <p>{@code out.flatten()[index_i] = source_i, or +=}
+     * <p>Shapes: {@code (*), index, source with as many elements -> (*)}.
+     * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements; <code>source</code> must have the dtype of <code>self</code>.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param accumulate as in the formula
+     * @return what was written
+     */
+    public final Tensor put_(Tensor index, Tensor source, boolean accumulate) {
+        Tensor self = self();
+        Tensor.acquire(self, index, source);
+        try {
+            Native.put_(self.handle(), index.handle(), source.handle(), accumulate);
+            return self;
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /** The same as {@code put_(index, source, false)}. */
+    public final Tensor put_(Tensor index, Tensor source) {
+        return put_(index, source, false);
+    }
+
+    /**
+     * Takes elements along a dimension by indices that broadcast with the tensor, as <code>argsort</code> and <code>argmax</code> give them; of all elements without a dimension.
+     * <p>{@code out[i][j] = self[indices[i][j]][j] for dim = 0}
+     * <p>Shapes: {@code (*), indices -> the broadcast shape, that of indices at dim}.
+     * <p>Errors: The indices must be int64 and have as many dimensions as <code>self</code>.
+     *
+     * @param indices as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor take_along_dim(Tensor indices, Long dim) {
+        Tensor self = self();
+        Tensor.acquire(self, indices);
+        try {
+            return Tensor.wrap(Native.take_along_dim(self.handle(), indices.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
+    /** The same as {@code take_along_dim(indices, Long.valueOf(dim))}. */
+    public final Tensor take_along_dim(Tensor indices, long dim) {
+        return take_along_dim(indices, Long.valueOf(dim));
+    }
+
+    /** The same as {@code take_along_dim(indices, (Long) null)}. */
+    public final Tensor take_along_dim(Tensor indices) {
+        return take_along_dim(indices, (Long) null);
+    }
+
     // linalg: Products of matrices.
 
     /**

@@ -5276,6 +5276,438 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Adds elements of a source to those at the places that an index names, or multiplies them; <code>scatter_reduce</code> is its successor.
+     * <p>{@code out[index[i][j]][j] += src[i][j], or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
+    public static Tensor scatter(Tensor self, long dim, Tensor index, Tensor src, String reduce) {
+        Tensor.acquire(self, index, src);
+        try {
+            return Tensor.wrap(Native.scatter_reduce(self.handle(), dim, index.handle(), src.handle(), reduce));
+        } finally {
+            Tensor.release(self, index, src);
+        }
+    }
+
+    /**
+     * Adds elements of a source to those at the places that an index names, or multiplies them; <code>scatter_reduce</code> is its successor.
+     * <p>{@code out[index[i][j]][j] += src[i][j], or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor scatter_out(Tensor self, long dim, Tensor index, Tensor src, String reduce, Tensor out) {
+        Tensor.acquire(self, index, src, out);
+        try {
+            Native.scatter_reduce_out(self.handle(), dim, index.handle(), src.handle(), reduce, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, index, src, out);
+        }
+    }
+
+    /**
+     * Adds one value to the elements at the places that an index names, or multiplies them by it.
+     * <p>{@code out[index[i][j]][j] += value, or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @param reduce as in the formula
+     * @return the result
+     */
+    public static Tensor scatter(Tensor self, long dim, Tensor index, Number value, String reduce) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, index);
+        try {
+            return Tensor.wrap(Native.scatter_value_reduce(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag(), reduce));
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Adds one value to the elements at the places that an index names, or multiplies them by it.
+     * <p>{@code out[index[i][j]][j] += value, or *=, for dim = 0}
+     * <p>Shapes: {@code (*), index -> (*)}.
+     * <p>Errors: <code>reduce</code> is "add" or "multiply". The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @param reduce as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor scatter_out(Tensor self, long dim, Tensor index, Number value, String reduce, Tensor out) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, index, out);
+        try {
+            Native.scatter_value_reduce_out(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag(), reduce, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, index, out);
+        }
+    }
+
+    /**
+     * Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+     * <p>{@code out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @return the result
+     */
+    public static Tensor scatter_reduce(Tensor self, long dim, Tensor index, Tensor src, String reduce, boolean includeSelf) {
+        Tensor.acquire(self, index, src);
+        try {
+            return Tensor.wrap(Native.scatter_reduce_two(self.handle(), dim, index.handle(), src.handle(), reduce, includeSelf));
+        } finally {
+            Tensor.release(self, index, src);
+        }
+    }
+
+    /** The same as {@code scatter_reduce(self, dim, index, src, reduce, true)}. */
+    public static Tensor scatter_reduce(Tensor self, long dim, Tensor index, Tensor src, String reduce) {
+        return scatter_reduce(self, dim, index, src, reduce, true);
+    }
+
+    /**
+     * Puts elements of a source together with those at the places that an index names: sum, prod, mean, amax or amin.
+     * <p>{@code out[k][j] = reduce of self[k][j] (with include_self) and all src[i][j] with index[i][j] = k, for dim = 0}
+     * <p>Shapes: {@code (*), index, src -> (*)}.
+     * <p>Errors: The index must be int64, lie inside the dimension, and be no larger than <code>self</code> elsewhere; <code>src</code> must have the dtype of <code>self</code>.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param src as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor scatter_reduce_out(Tensor self, long dim, Tensor index, Tensor src, String reduce, boolean includeSelf, Tensor out) {
+        Tensor.acquire(self, index, src, out);
+        try {
+            Native.scatter_reduce_two_out(self.handle(), dim, index.handle(), src.handle(), reduce, includeSelf, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, index, src, out);
+        }
+    }
+
+    /** The same as {@code scatter_reduce_out(self, dim, index, src, reduce, true, out)}. */
+    public static Tensor scatter_reduce_out(Tensor self, long dim, Tensor index, Tensor src, String reduce, Tensor out) {
+        return scatter_reduce_out(self, dim, index, src, reduce, true, out);
+    }
+
+    /**
+     * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+     * <p>{@code out[..., index_i, ...] = source[..., i, ...]}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
+    public static Tensor index_copy(Tensor self, long dim, Tensor index, Tensor source) {
+        Tensor.acquire(self, index, source);
+        try {
+            return Tensor.wrap(Native.index_copy(self.handle(), dim, index.handle(), source.handle()));
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /**
+     * Writes slices of a source to the places that an index lists; of repeated places the last one stays.
+     * <p>{@code out[..., index_i, ...] = source[..., i, ...]}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor index_copy_out(Tensor self, long dim, Tensor index, Tensor source, Tensor out) {
+        Tensor.acquire(self, index, source, out);
+        try {
+            Native.index_copy_out(self.handle(), dim, index.handle(), source.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, index, source, out);
+        }
+    }
+
+    /**
+     * Writes one value to the slices that an index lists.
+     * <p>{@code out[..., index_i, ...] = value}
+     * <p>Shapes: {@code (..., d, ...), (n) -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor index_fill(Tensor self, long dim, Tensor index, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self, index);
+        try {
+            return Tensor.wrap(Native.index_fill_int_Scalar(self.handle(), dim, index.handle(), value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Writes the value of a tensor without dimensions to the slices that an index lists.
+     * <p>{@code out[..., index_i, ...] = value}
+     * <p>Shapes: {@code (..., d, ...), (n), () -> (..., d, ...)}.
+     * <p>Errors: The index must be int64 and lie inside the dimension; the value must have no dimensions.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor index_fill(Tensor self, long dim, Tensor index, Tensor value) {
+        Tensor.acquire(self, index, value);
+        try {
+            return Tensor.wrap(Native.index_fill_int_Tensor(self.handle(), dim, index.handle(), value.handle()));
+        } finally {
+            Tensor.release(self, index, value);
+        }
+    }
+
+    /**
+     * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+     * <p>{@code out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @return the result
+     */
+    public static Tensor index_reduce(Tensor self, long dim, Tensor index, Tensor source, String reduce, boolean includeSelf) {
+        Tensor.acquire(self, index, source);
+        try {
+            return Tensor.wrap(Native.index_reduce(self.handle(), dim, index.handle(), source.handle(), reduce, includeSelf));
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /** The same as {@code index_reduce(self, dim, index, source, reduce, true)}. */
+    public static Tensor index_reduce(Tensor self, long dim, Tensor index, Tensor source, String reduce) {
+        return index_reduce(self, dim, index, source, reduce, true);
+    }
+
+    /**
+     * Puts slices of a source together with those that an index lists: prod, mean, amax or amin.
+     * <p>{@code out[..., k, ...] = reduce of self[..., k, ...] (with include_self) and all source[..., i, ...] with index_i = k}
+     * <p>Shapes: {@code (..., d, ...), (n), (..., n, ...) -> (..., d, ...)}.
+     * <p>Errors: The index must be int32 or int64 and lie inside the dimension. <code>source</code> must have the dtype of <code>self</code> and its sizes, n at <code>dim</code>.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param reduce as in the formula
+     * @param includeSelf as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor index_reduce_out(Tensor self, long dim, Tensor index, Tensor source, String reduce, boolean includeSelf, Tensor out) {
+        Tensor.acquire(self, index, source, out);
+        try {
+            Native.index_reduce_out(self.handle(), dim, index.handle(), source.handle(), reduce, includeSelf, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, index, source, out);
+        }
+    }
+
+    /** The same as {@code index_reduce_out(self, dim, index, source, reduce, true, out)}. */
+    public static Tensor index_reduce_out(Tensor self, long dim, Tensor index, Tensor source, String reduce, Tensor out) {
+        return index_reduce_out(self, dim, index, source, reduce, true, out);
+    }
+
+    /**
+     * Takes the elements that an index names, counted in row-major order whatever the shape.
+     * <p>{@code out_i = self.flatten()[index_i]}
+     * <p>Shapes: {@code (*), index -> the shape of index}.
+     * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+     *
+     * @param self as in the formula
+     * @param index as in the formula
+     * @return the result
+     */
+    public static Tensor take(Tensor self, Tensor index) {
+        Tensor.acquire(self, index);
+        try {
+            return Tensor.wrap(Native.take(self.handle(), index.handle()));
+        } finally {
+            Tensor.release(self, index);
+        }
+    }
+
+    /**
+     * Takes the elements that an index names, counted in row-major order whatever the shape.
+     * <p>{@code out_i = self.flatten()[index_i]}
+     * <p>Shapes: {@code (*), index -> the shape of index}.
+     * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param index as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor take_out(Tensor self, Tensor index, Tensor out) {
+        Tensor.acquire(self, index, out);
+        try {
+            Native.take_out(self.handle(), index.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, index, out);
+        }
+    }
+
+    /**
+     * Writes elements to the places that an index names, counted in row-major order whatever the shape; <code>accumulate</code> adds them.
+     * <p>{@code out.flatten()[index_i] = source_i, or +=}
+     * <p>Shapes: {@code (*), index, source with as many elements -> (*)}.
+     * <p>Errors: The index must be int64 and lie in [-n, n - 1] for n elements; <code>source</code> must have the dtype of <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param index as in the formula
+     * @param source as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public static Tensor put(Tensor self, Tensor index, Tensor source, boolean accumulate) {
+        Tensor.acquire(self, index, source);
+        try {
+            return Tensor.wrap(Native.put(self.handle(), index.handle(), source.handle(), accumulate));
+        } finally {
+            Tensor.release(self, index, source);
+        }
+    }
+
+    /** The same as {@code put(self, index, source, false)}. */
+    public static Tensor put(Tensor self, Tensor index, Tensor source) {
+        return put(self, index, source, false);
+    }
+
+    /**
+     * Takes elements along a dimension by indices that broadcast with the tensor, as <code>argsort</code> and <code>argmax</code> give them; of all elements without a dimension.
+     * <p>{@code out[i][j] = self[indices[i][j]][j] for dim = 0}
+     * <p>Shapes: {@code (*), indices -> the broadcast shape, that of indices at dim}.
+     * <p>Errors: The indices must be int64 and have as many dimensions as <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor take_along_dim(Tensor self, Tensor indices, Long dim) {
+        Tensor.acquire(self, indices);
+        try {
+            return Tensor.wrap(Native.take_along_dim(self.handle(), indices.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
+    /** The same as {@code take_along_dim(self, indices, Long.valueOf(dim))}. */
+    public static Tensor take_along_dim(Tensor self, Tensor indices, long dim) {
+        return take_along_dim(self, indices, Long.valueOf(dim));
+    }
+
+    /** The same as {@code take_along_dim(self, indices, (Long) null)}. */
+    public static Tensor take_along_dim(Tensor self, Tensor indices) {
+        return take_along_dim(self, indices, (Long) null);
+    }
+
+    /**
+     * Takes elements along a dimension by indices that broadcast with the tensor, as <code>argsort</code> and <code>argmax</code> give them; of all elements without a dimension.
+     * <p>{@code out[i][j] = self[indices[i][j]][j] for dim = 0}
+     * <p>Shapes: {@code (*), indices -> the broadcast shape, that of indices at dim}.
+     * <p>Errors: The indices must be int64 and have as many dimensions as <code>self</code>.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param dim as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor take_along_dim_out(Tensor self, Tensor indices, Long dim, Tensor out) {
+        Tensor.acquire(self, indices, out);
+        try {
+            Native.take_along_dim_out(self.handle(), indices.handle(), dim != null, Convert.longOrZero(dim), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, indices, out);
+        }
+    }
+
+    /** The same as {@code take_along_dim_out(self, indices, Long.valueOf(dim), out)}. */
+    public static Tensor take_along_dim_out(Tensor self, Tensor indices, long dim, Tensor out) {
+        return take_along_dim_out(self, indices, Long.valueOf(dim), out);
+    }
+
+    /** The same as {@code take_along_dim_out(self, indices, (Long) null, out)}. */
+    public static Tensor take_along_dim_out(Tensor self, Tensor indices, Tensor out) {
+        return take_along_dim_out(self, indices, (Long) null, out);
+    }
+
+    /**
      * Joins tensors along a dimension; the dtypes are promoted.
      * <p>{@code out = tensors[0], tensors[1], ... along dim}
      * <p>Shapes: {@code (..., d_k, ...) each -> (..., sum of d_k, ...)}.

@@ -546,6 +546,41 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_scatter_reduce_two() {
+        Examples.check(() -> Torch.scatter_reduce(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {2, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}), "sum"), () -> Tensor.of(new long[] {1, 1, 12}, new long[] {3}));
+    }
+
+    @Test
+    void example_index_copy() {
+        Examples.check(() -> Torch.index_copy(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {5, 1, 6}, new long[] {3}));
+    }
+
+    @Test
+    void example_index_fill_int_Scalar() {
+        Examples.check(() -> Torch.index_fill(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), 0, Tensor.of(new long[] {0, 2}, new long[] {2}), 5), () -> Tensor.of(new long[] {5, 1, 5}, new long[] {3}));
+    }
+
+    @Test
+    void example_index_reduce() {
+        Examples.check(() -> Torch.index_reduce(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {0, 0}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2}), "amax"), () -> Tensor.of(new long[] {6, 2, 3}, new long[] {3}));
+    }
+
+    @Test
+    void example_take() {
+        Examples.check(() -> Torch.take(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {3, 0}, new long[] {2})), () -> Tensor.of(new long[] {4, 1}, new long[] {2}));
+    }
+
+    @Test
+    void example_put() {
+        Examples.check(() -> Torch.put(Tensor.of(new long[] {1, 1, 1}, new long[] {3}), Tensor.of(new long[] {0, 2}, new long[] {2}), Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {5, 1, 6}, new long[] {3}));
+    }
+
+    @Test
+    void example_take_along_dim() {
+        Examples.check(() -> Torch.take_along_dim(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 0}, new long[] {2, 1}), 1), () -> Tensor.of(new long[] {2, 3}, new long[] {2, 1}));
+    }
+
+    @Test
     void example_cat() {
         Examples.check(() -> Torch.cat(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
     }

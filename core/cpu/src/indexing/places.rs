@@ -1,0 +1,325 @@
+//! Checked indices.
+
+use crate::array::Array;
+use crate::room::{filled, room};
+use crate::shared::Shared;
+use rushlight_base::plan::Plan;
+use rushlight_base::{DType, DimVec, Result, bail, ensure, err};
+use std::ops::Range;
+
+/// Indices into a tensor, spread over the elements of a walk. All lie inside it: they did when they were checked, and the
+/// loops look again, for another thread may write them meanwhile.
+#[derive(Debug)]
+pub struct Places<'a> {
+    indices: Indices<'a>,
+    /// Of the walk, at least one dimension.
+    sizes: DimVec,
+    /// Steps in `indices`.
+    strides: DimVec,
+    /// Indices are below.
+    extent: usize,
+    /// The dimensions of the walk along which the index differs, and the step from one index to the next in what is reached.
+    along: Range<usize>,
+    stride: isize,
+    /// Steps of what is reached along the other dimensions, 0 along those.
+    slices: DimVec,
+    reached: Geometry,
+}
+
+#[derive(Debug)]
+enum Indices<'a> {
+    There(Array<'a>),
+    Made(Vec<i64>),
+}
+
+/// A dimension that is indexed, and the indices, of int64, which are broadcast; negative ones count from the end.
+pub struct Indexed<'a> {
+    /// Of the tensor.
+    pub dim: usize,
+    /// Into that dimension.
+    pub index: Array<'a>,
+}
+
+/// Sizes and strides.
+#[derive(Debug, PartialEq)]
+struct Geometry {
+    sizes: DimVec,
+    strides: DimVec,
+}
+
+impl Geometry {
+    fn of(array: &Array) -> Geometry {
+        Geometry { sizes: DimVec::from_slice(array.sizes()), strides: DimVec::from_slice(array.strides()) }
+    }
+}
+
+impl<'a> Places<'a> {
+    /// An index into dimension `dim` of `reached` for each element of the walk: `index`, of int64, which is walked in its own
+    /// shape.
+    pub fn elements(index: Array<'a>, reached: &Array, dim: usize) -> Result<Places<'a>> {
+        let extent = reached.size(dim);
+        let (sizes, strides) = (one_at_least(index.sizes(), 1), one_at_least(index.strides(), 0));
+        if let Some(bad) = first_outside(&index, extent) {
+            bail!(Index, "index {bad} is out of bounds for dimension {dim} with size {extent}");
+        }
+        Places::into_dimension(Indices::There(index), [sizes, strides], reached, dim)
+    }
+
+    /// A list of indices, of int32 or int64 and with at most one dimension: the slice of index `i` of the list of dimension
+    /// `dim` of `reached` takes part as slice `i` of a walk over `sizes`.
+    pub fn slices_of(
+        operator: &str,
+        index: Array<'a>,
+        sizes: &[i64],
+        reached: &Array,
+        dim: usize,
+    ) -> Result<Places<'a>> {
+        let extent = reached.size(dim);
+        let (indices, step) = match index.dtype() {
+            DType::I64 => (Indices::There(index.clone()), index.stride(0)),
+            DType::I32 => (Indices::Made(widened(&index)?), 1),
+            other => {
+                bail!(Runtime, "{operator}(): Expected dtype int32 or int64 for index but got: {}", other.c10_name())
+            }
+        };
+        let sizes = one_at_least(sizes, 1);
+        let fits = sizes.get(dim).is_some_and(|&size| size as usize == index.numel());
+        ensure!(fits, Internal, "{operator} got {} indices for dimension {dim} of {sizes:?}", index.numel());
+        let mut strides = DimVec::from_elem(0, sizes.len());
+        strides[dim] = step as i64;
+        let bad = match &indices {
+            Indices::There(index) => first_outside(index, extent),
+            Indices::Made(list) => list.iter().copied().find(|index| !is_inside(*index, extent)),
+        };
+        if let Some(bad) = bad {
+            bail!(
+                Index,
+                "index out of range in self\n{operator}(): index {bad} is out of bounds for dimension {dim} with size {extent}"
+            );
+        }
+        Places::into_dimension(indices, [sizes, strides], reached, dim)
+    }
+
+    /// Places of indices into dimension `dim` of `reached`, which has the dimensions of the walk.
+    fn into_dimension(
+        indices: Indices<'a>,
+        [sizes, strides]: [DimVec; 2],
+        reached: &Array,
+        dim: usize,
+    ) -> Result<Places<'a>> {
+        let fits = has_rank(reached, sizes.len()) && dim < sizes.len();
+        ensure!(fits, Internal, "an index kernel got {:?} for a walk over {sizes:?}", reached.sizes());
+        let mut slices = one_at_least(reached.strides(), 0);
+        slices[dim] = 0;
+        let (extent, stride) = (reached.size(dim), reached.stride(dim));
+        let reached = Geometry::of(reached);
+        Ok(Places { indices, sizes, strides, extent, along: dim..dim + 1, stride, slices, reached })
+    }
+
+    /// Indices of the shape `shape` into several dimensions of `reached` at once. The walk goes over the dimensions that are
+    /// not indexed, and over those of `shape` before the one that is number `at` of them.
+    pub fn together(indexed: &[Indexed], shape: &[i64], at: usize, reached: &Array) -> Result<Places<'a>> {
+        let is_free = |dim: &usize| indexed.iter().all(|indexed| indexed.dim != *dim);
+        let free: DimVec = (0..reached.ndim()).filter(is_free).map(|dim| dim as i64).collect();
+        let fits = at <= free.len() && indexed.iter().all(|indexed| indexed.dim < reached.ndim());
+        ensure!(fits, Internal, "an index kernel got dimensions that {:?} lacks", reached.sizes());
+        let rows = row_major(shape);
+        let mut offsets = filled(shape.iter().product::<i64>() as usize, 0)?;
+        for indexed in indexed {
+            add_offsets(&mut offsets, shape, &rows, indexed, reached)?;
+        }
+        let spread = |of_free: &dyn Fn(usize) -> i64, of_shape: &[i64]| -> DimVec {
+            let of_free: DimVec = free.iter().map(|&dim| of_free(dim as usize)).collect();
+            of_free[..at].iter().chain(of_shape).chain(&of_free[at..]).copied().collect()
+        };
+        let still = DimVec::from_elem(0, shape.len());
+        let sizes = spread(&|dim| reached.sizes()[dim], shape);
+        let (strides, slices) = (spread(&|_| 0, &rows), spread(&|dim| reached.strides()[dim], &still));
+        Ok(Places::of_offsets(offsets, [sizes, strides, slices], at..at + shape.len(), reached))
+    }
+
+    /// Indices into the elements of `reached` in row-major order; negative ones count from the end.
+    pub fn linear(index: &Array, reached: &Array) -> Result<Places<'a>> {
+        let numel = reached.numel() as i64;
+        let at = index.as_ptr::<i64>();
+        let mut offsets = room(index.numel())?;
+        let mut bad = None;
+        Plan::row_major(index.sizes(), [index.strides()]).elements(&mut |[offset]| {
+            // SAFETY: the plan stays within the array.
+            let index = unsafe { at.offset(offset).read() };
+            if (-numel..numel).contains(&index) {
+                offsets.push(offset_of(if index < 0 { index + numel } else { index }, reached));
+            } else if bad.is_none() {
+                bad = Some(index);
+            }
+        });
+        if let Some(bad) = bad {
+            bail!(Index, "out of range: tried to access index {bad} on a tensor of {numel} elements.");
+        }
+        let layout = [DimVec::from_slice(index.sizes()), row_major(index.sizes()), DimVec::from_elem(0, index.ndim())];
+        Ok(Places::of_offsets(offsets, layout, 0..index.ndim(), reached))
+    }
+
+    /// Places of offsets that lie within `reached`, with the sizes of the walk, steps in the offsets, and steps of slices.
+    fn of_offsets(offsets: Vec<i64>, layout: [DimVec; 3], along: Range<usize>, reached: &Array) -> Places<'a> {
+        let along = if layout[0].is_empty() { 0..1 } else { along };
+        let [sizes, strides, slices] = layout;
+        Places {
+            extent: offsets.iter().max().map_or(0, |&last| last as usize + 1),
+            indices: Indices::Made(offsets),
+            sizes: one_at_least(&sizes, 1),
+            strides: one_at_least(&strides, 0),
+            along,
+            stride: 1,
+            slices: one_at_least(&slices, 0),
+            reached: Geometry::of(reached),
+        }
+    }
+
+    /// Places hold for what they were made for.
+    pub(super) fn check_reached(&self, array: &Array) -> Result<()> {
+        ensure!(self.reached == Geometry::of(array), Internal, "an index kernel got indices into another shape");
+        Ok(())
+    }
+
+    pub(super) fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    pub(super) fn strides(&self) -> &[i64] {
+        &self.strides
+    }
+
+    pub(super) fn slices(&self) -> &[i64] {
+        &self.slices
+    }
+
+    pub(super) fn along(&self) -> Range<usize> {
+        self.along.clone()
+    }
+
+    /// From an index to an offset in what is reached; none where the index is none (any more).
+    pub(super) fn reach(&self) -> Reach {
+        Reach { extent: self.extent, stride: self.stride }
+    }
+
+    pub(super) fn start(&self) -> Shared<i64> {
+        Shared::new(match &self.indices {
+            Indices::There(array) => array.as_ptr::<i64>(),
+            Indices::Made(list) => list.as_ptr().cast_mut(),
+        })
+    }
+
+    /// The strides of an operand of the walk; one without dimensions has a single element.
+    pub(super) fn strides_of(&self, operand: &Array) -> Result<DimVec> {
+        ensure!(
+            has_rank(operand, self.sizes.len()),
+            Internal,
+            "an index kernel got {:?} for a walk over {:?}",
+            operand.sizes(),
+            self.sizes
+        );
+        Ok(one_at_least(operand.strides(), 0))
+    }
+}
+
+/// Where an index leads.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    extent: usize,
+    stride: isize,
+}
+
+impl Reach {
+    #[inline(always)]
+    pub fn offset(self, index: i64) -> Option<isize> {
+        is_inside(index, self.extent).then_some(index as isize * self.stride)
+    }
+}
+
+/// The offset of an element that is counted in row-major order.
+fn offset_of(mut nth: i64, array: &Array) -> i64 {
+    let mut offset = 0;
+    for (size, stride) in array.sizes().iter().zip(array.strides()).rev() {
+        offset += nth % size * stride;
+        nth /= size;
+    }
+    offset
+}
+
+/// Adds what one index contributes to each offset of a list, seen with these sizes and strides.
+fn add_offsets(offsets: &mut [i64], sizes: &[i64], strides: &[i64], indexed: &Indexed, reached: &Array) -> Result<()> {
+    let Indexed { dim, index } = indexed;
+    let (at, size, stride) = (index.as_ptr::<i64>(), reached.size(*dim) as i64, reached.stride(*dim));
+    let broadcast = index.broadcast_strides(sizes)?;
+    let mut bad = None;
+    Plan::row_major(sizes, [strides, &broadcast]).elements(&mut |[place, offset]| {
+        // SAFETY: the plan stays within the array.
+        let index = unsafe { at.offset(offset).read() };
+        if (-size..size).contains(&index) {
+            offsets[place as usize] += (if index < 0 { index + size } else { index }) * stride as i64;
+        } else if bad.is_none() {
+            bad = Some(index);
+        }
+    });
+    match bad {
+        Some(bad) => Err(err!(Index, "index {bad} is out of bounds for dimension {dim} with size {size}")),
+        None => Ok(()),
+    }
+}
+
+/// Has `array` so many dimensions? One without dimensions may stand for one of size 1.
+fn has_rank(array: &Array, rank: usize) -> bool {
+    array.ndim() == rank || array.ndim() == 0 && rank == 1
+}
+
+/// Strides without gaps.
+fn row_major(sizes: &[i64]) -> DimVec {
+    let mut strides = DimVec::from_elem(1, sizes.len());
+    for dim in (1..sizes.len()).rev() {
+        strides[dim - 1] = strides[dim] * sizes[dim];
+    }
+    strides
+}
+
+fn one_at_least(list: &[i64], value: i64) -> DimVec {
+    if list.is_empty() { DimVec::from_elem(value, 1) } else { DimVec::from_slice(list) }
+}
+
+#[inline(always)]
+fn is_inside(index: i64, extent: usize) -> bool {
+    // Negative ones are too large without their sign.
+    (index as u64) < extent as u64
+}
+
+/// The first index in row-major order that lies outside.
+fn first_outside(index: &Array, extent: usize) -> Option<i64> {
+    let at = index.as_ptr::<i64>();
+    // Elements that a broadcast index repeats are looked at once.
+    let sizes: DimVec = index
+        .sizes()
+        .iter()
+        .zip(index.strides())
+        .map(|(&size, &stride)| if stride == 0 { size.min(1) } else { size })
+        .collect();
+    let plan = Plan::row_major(&sizes, [index.strides()]);
+    let (len, [step]) = plan.inner();
+    let mut found = None;
+    plan.rows(&mut |[offset]| {
+        // SAFETY: the plan stays within the array, as `Array::new` vouches for.
+        let get = |i: usize| unsafe { at.offset(offset + i as isize * step).read() };
+        // Without a branch in the loop: nearly always all are inside.
+        if found.is_none() && !(0..len).fold(true, |inside, i| inside & is_inside(get(i), extent)) {
+            found = (0..len).map(get).find(|index| !is_inside(*index, extent));
+        }
+    });
+    found
+}
+
+fn widened(index: &Array) -> Result<Vec<i64>> {
+    let (at, step) = (index.as_ptr::<i32>(), index.stride(0));
+    let mut list = room(index.numel())?;
+    // SAFETY: `i` stays below the number of elements, which `Array::new` vouches for.
+    list.extend((0..index.numel()).map(|i| i64::from(unsafe { at.offset(i as isize * step).read() })));
+    Ok(list)
+}

@@ -1,0 +1,138 @@
+//! How indices are walked: in blocks of two dimensions, on several threads.
+
+use super::places::Places;
+use crate::array::Array;
+use rushlight_base::plan::{Plan, Tiles};
+use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::{DimVec, Result};
+use std::ops::Range;
+
+/// The operands of a walk: the one that is walked, the one that is reached by index, the indices.
+pub(super) const WALKED: usize = 0;
+pub(super) const REACHED: usize = 1;
+pub(super) const INDEX: usize = 2;
+
+/// From so many elements on a second thread is worth it.
+const GRAIN: usize = 8192;
+/// Elements in a block at most, and lanes in one at least: a cache line of the smallest type that often occurs.
+const BLOCK: usize = 4096;
+const LANES: usize = 16;
+
+/// Two dimensions of a walk, the inner one first; offsets and steps count elements.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    pub offsets: [isize; 3],
+    pub extents: [usize; 2],
+    pub steps: [[isize; 3]; 2],
+}
+
+impl Block {
+    /// With the dimension inside along which the operands are closest together.
+    fn turned(mut self) -> Block {
+        let distance = |steps: [isize; 3]| steps.iter().map(|step| step.unsigned_abs()).sum::<usize>();
+        let is_thin = self.extents[0] < 8 && self.extents[1] > self.extents[0];
+        if is_thin || self.extents[1] > 1 && distance(self.steps[1]) < distance(self.steps[0]) {
+            self.extents.swap(0, 1);
+            self.steps.swap(0, 1);
+        }
+        self
+    }
+
+    /// Calls `row` with the offsets at which its rows begin.
+    #[inline(always)]
+    pub fn rows(&self, mut row: impl FnMut([isize; 3])) {
+        let mut offsets = self.offsets;
+        for _ in 0..self.extents[1] {
+            row(offsets);
+            for (offset, step) in offsets.iter_mut().zip(self.steps[1]) {
+                *offset += step;
+            }
+        }
+    }
+
+    /// Rows whose elements are neighbours in both operands, under one index.
+    #[inline(always)]
+    pub fn has_slices(&self) -> bool {
+        self.steps[0] == [1, 1, 0]
+    }
+}
+
+/// The walk over `places` and what is walked with them; what is reached only moves along the slices.
+pub(super) struct Walk {
+    sizes: DimVec,
+    strides: [DimVec; 3],
+    along: Range<usize>,
+}
+
+impl Walk {
+    pub fn new(places: &Places, walked: &Array) -> Result<Walk> {
+        Ok(Walk {
+            sizes: DimVec::from_slice(places.sizes()),
+            strides: [
+                places.strides_of(walked)?,
+                DimVec::from_slice(places.slices()),
+                DimVec::from_slice(places.strides()),
+            ],
+            along: places.along(),
+        })
+    }
+
+    /// Sizes and strides of the dimensions that are to be kept.
+    fn part(&self, keep: impl Fn(usize) -> bool) -> (DimVec, [DimVec; 3]) {
+        let kept = |list: &DimVec| -> DimVec {
+            list.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, value)| *value).collect()
+        };
+        (kept(&self.sizes), [0, 1, 2].map(|operand| kept(&self.strides[operand])))
+    }
+
+    fn plan(&self, keep: impl Fn(usize) -> bool) -> Plan<3> {
+        let (sizes, strides) = self.part(keep);
+        Plan::new(&sizes, [&strides[0], &strides[1], &strides[2]])
+    }
+
+    /// The dimensions of the indices, in row-major order.
+    fn plan_along(&self) -> Plan<3> {
+        let (sizes, strides) = self.part(|at| self.along.contains(&at));
+        Plan::row_major(&sizes, [&strides[0], &strides[1], &strides[2]])
+    }
+
+    /// Blocks in any order: what is walked is written, each element once.
+    pub fn anyhow(&self, body: &(dyn Fn(&Block) + Sync)) -> Result<()> {
+        let plan = self.plan(|_| true);
+        if plan.numel() == 0 {
+            return Ok(());
+        }
+        let tiles = Tiles::new(&plan, BLOCK, BLOCK);
+        let (inner, across) = (plan.row_steps(), tiles.steps_across());
+        parallel_chunks(tiles.count(), (GRAIN / tiles.area()).max(1), &|part| {
+            tiles.visit(part, &mut |tile| {
+                let block = Block { offsets: tile.offsets, extents: [tile.len, tile.rows], steps: [inner, across] };
+                body(&block.turned());
+            });
+        })
+    }
+
+    /// Blocks such that elements that may reach the same place come one after the other, in the order of the indices: whole
+    /// lanes are one thread's.
+    pub fn by_lanes(&self, body: &(dyn Fn(&Block) + Sync)) -> Result<()> {
+        let (lanes, along) = (self.plan(|at| !self.along.contains(&at)), self.plan_along());
+        let depth = along.numel();
+        if depth == 0 || lanes.numel() == 0 {
+            return Ok(());
+        }
+        let room = (GRAIN / depth).clamp(LANES, BLOCK);
+        let tiles = Tiles::new(&lanes, room, room);
+        let (inner, across, (len, deep)) = (lanes.row_steps(), tiles.steps_across(), along.inner());
+        parallel_chunks(tiles.count(), (GRAIN / (tiles.area() * depth)).max(1), &|part| {
+            tiles.visit(part, &mut |tile| {
+                for row in 0..tile.rows as isize {
+                    along.rows(&mut |at| {
+                        let offsets =
+                            [0, 1, 2].map(|operand| tile.offsets[operand] + row * across[operand] + at[operand]);
+                        body(&Block { offsets, extents: [tile.len, len], steps: [inner, deep] }.turned());
+                    });
+                }
+            });
+        })
+    }
+}

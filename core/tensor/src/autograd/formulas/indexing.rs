@@ -1,0 +1,194 @@
+//! Derivatives of elements that are put together at the places of an index.
+
+use super::Expr;
+use rushlight_base::Scalar;
+
+/// Where elements went: along a dimension, by an index for each element or for each slice.
+struct Target<'a> {
+    dim: i64,
+    index: &'a Expr,
+    slices: bool,
+}
+
+impl Target<'_> {
+    /// What stands at the places.
+    fn pick(&self, from: &Expr) -> Expr {
+        if self.slices { from.index_select(self.dim, self.index) } else { from.gather(self.dim, self.index, false) }
+    }
+
+    /// `source` added at the places.
+    fn add(&self, to: Expr, source: &Expr) -> Expr {
+        if self.slices {
+            to.index_add(self.dim, self.index, source, 1)
+        } else {
+            to.scatter_add(self.dim, self.index, source)
+        }
+    }
+
+    /// `source` multiplied at the places.
+    fn multiply(&self, to: &Expr, source: &Expr, include_self: bool) -> Expr {
+        if self.slices {
+            to.index_reduce(self.dim, self.index, source, "prod", include_self)
+        } else {
+            to.scatter_reduce_two(self.dim, self.index, source, "prod", include_self)
+        }
+    }
+
+    /// Zeros at the places.
+    fn blank(&self, to: &Expr) -> Expr {
+        if self.slices {
+            to.index_fill_int_scalar(self.dim, self.index, 0)
+        } else {
+            to.scatter_value(self.dim, self.index, 0)
+        }
+    }
+}
+
+/// What elements were put together from, and how.
+struct Join<'a> {
+    target: Target<'a>,
+    self_: &'a Expr,
+    source: &'a Expr,
+    reduce: &'a str,
+    include_self: bool,
+    result: &'a Expr,
+}
+
+impl Join<'_> {
+    /// The gradient of what was there.
+    fn by_self(&self, grad: &Expr) -> Expr {
+        let whole = match self.reduce {
+            "prod" | "multiply" => {
+                // The product of the others: that with a 1 in place of a 0 here.
+                let factor = self.self_.masked_fill_scalar(self.self_.eq_scalar(0), 1);
+                grad * self.target.multiply(&factor, self.source, self.include_self) / factor
+            }
+            "mean" => grad / self.counts(),
+            "amax" | "amin" => self.is_result() * self.shared(grad),
+            _ => grad.clone(),
+        };
+        if self.include_self { whole } else { self.target.blank(&whole) }
+    }
+
+    /// The gradient of what came.
+    fn by_source(&self, grad: &Expr) -> Expr {
+        match self.reduce {
+            "prod" | "multiply" => self.product_by_source(grad),
+            "mean" => self.target.pick(&(grad / self.counts())),
+            "amax" | "amin" => self.source_is_result() * self.target.pick(&self.shared(grad)),
+            _ => self.target.pick(grad),
+        }
+    }
+
+    /// As in `by_self`, where a zero is the only one that came to its place: other products stay zero.
+    fn product_by_source(&self, grad: &Expr) -> Expr {
+        let zero = self.source.eq_scalar(0);
+        let zeros = zero.to_dtype(self.source.dtype(), false, false, None);
+        let zeros = self.target.pick(&self.target.add(self.self_.zeros(), &zeros));
+        let only = zero.logical_and(zeros.eq_scalar(1));
+        let without = self.target.multiply(self.self_, &self.source.masked_fill_scalar(&only, 1), self.include_self);
+        let quotient = self.target.pick(&(grad * self.result)) / self.source.masked_fill_scalar(&zero, 1);
+        only.where_self(self.target.pick(&(grad * without)), quotient)
+    }
+
+    /// How many elements each is the mean of.
+    fn counts(&self) -> Expr {
+        let start = self.self_.zeros() + Scalar::Int(i64::from(self.include_self));
+        let counts = self.target.add(start, &(self.source.zeros() + Scalar::Int(1)));
+        counts.masked_fill_scalar(counts.eq_scalar(0), 1)
+    }
+
+    fn is_result(&self) -> Expr {
+        self.self_.eq_tensor(self.result).to_dtype(self.result.dtype(), false, false, None)
+    }
+
+    fn source_is_result(&self) -> Expr {
+        let hits = self.source.eq_tensor(self.target.pick(self.result));
+        hits.to_dtype(self.result.dtype(), false, false, None)
+    }
+
+    /// An extremum's gradient in equal shares.
+    fn shared(&self, grad: &Expr) -> Expr {
+        grad / self.target.add(self.is_result(), &self.source_is_result())
+    }
+}
+
+/// The gradient of `scatter_reduce` by what was there.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn scatter_reduce_self(
+    grad: &Expr,
+    self_: &Expr,
+    dim: i64,
+    index: &Expr,
+    source: &Expr,
+    reduce: &str,
+    include_self: bool,
+    result: &Expr,
+) -> Expr {
+    let target = Target { dim, index, slices: false };
+    Join { target, self_, source, reduce, include_self, result }.by_self(grad)
+}
+
+/// The gradient of `scatter_reduce` by what came.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn scatter_reduce_src(
+    grad: &Expr,
+    self_: &Expr,
+    dim: i64,
+    index: &Expr,
+    source: &Expr,
+    reduce: &str,
+    include_self: bool,
+    result: &Expr,
+) -> Expr {
+    let target = Target { dim, index, slices: false };
+    Join { target, self_, source, reduce, include_self, result }.by_source(grad)
+}
+
+/// The gradient of `index_reduce` by what was there.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn index_reduce_self(
+    grad: &Expr,
+    self_: &Expr,
+    dim: i64,
+    index: &Expr,
+    source: &Expr,
+    reduce: &str,
+    include_self: bool,
+    result: &Expr,
+) -> Expr {
+    let target = Target { dim, index, slices: true };
+    Join { target, self_, source, reduce, include_self, result }.by_self(grad)
+}
+
+/// The gradient of `index_reduce` by what came.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn index_reduce_source(
+    grad: &Expr,
+    self_: &Expr,
+    dim: i64,
+    index: &Expr,
+    source: &Expr,
+    reduce: &str,
+    include_self: bool,
+    result: &Expr,
+) -> Expr {
+    let target = Target { dim, index, slices: true };
+    Join { target, self_, source, reduce, include_self, result }.by_source(grad)
+}
+
+/// The gradient of `scatter` with a number that is added or multiplied.
+pub fn scatter_value_with(grad: &Expr, dim: i64, index: &Expr, value: Scalar, reduce: &str) -> Expr {
+    if reduce == "add" { grad.clone() } else { grad.scatter_value_reduce(dim, index, value, reduce) }
+}
+
+/// The gradient of `index_fill` by its value: the sum over the slices, each once however often it is listed.
+pub fn index_fill_value(grad: &Expr, dim: i64, index: &Expr) -> Expr {
+    let filled = grad.zeros().index_fill_int_scalar(dim, index, 1).ne_scalar(0);
+    filled.where_scalarother(grad, 0).sum(None)
+}
+
+/// The gradient of `put` by what was there: nothing where it was replaced.
+pub fn put_self(grad: &Expr, index: &Expr, source: &Expr, accumulate: bool) -> Expr {
+    if accumulate { grad.clone() } else { grad.put(index, source.zeros(), false) }
+}
