@@ -18,6 +18,7 @@
 #include <rushlight/ops/creation.h>
 #include <rushlight/ops/elementary.h>
 #include <rushlight/ops/indexing.h>
+#include <rushlight/ops/joining.h>
 #include <rushlight/ops/linalg.h>
 #include <rushlight/ops/loss.h>
 #include <rushlight/ops/nn.h>

@@ -1313,3 +1313,429 @@ pub unsafe extern "C" fn rlt_tensor_cat_out(
         }
     })
 }
+
+/// A copy of the tensor with one slice replaced.
+///
+/// `out[..., index, ...] = src`
+///
+/// Shapes: `(..., d, ...), (..., ...) -> (..., d, ...)`.
+/// Errors: `src` must have the sizes of the slice.
+///
+/// `select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_select_scatter(
+    self_: *const rlt_tensor,
+    src: *const rlt_tensor,
+    dim: i64,
+    index: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_select_scatter", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let src = arg::tensor(src, "src")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::select_scatter(&self_, &src, dim, index)?)
+        }
+    })
+}
+
+/// A copy of the tensor with every so many slices replaced.
+///
+/// `out[..., start : end : step, ...] = src`
+///
+/// Shapes: `(..., d, ...), the sizes of the slice -> (..., d, ...)`.
+/// Errors: `src` must have the sizes of the slice.
+///
+/// `slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_slice_scatter(
+    self_: *const rlt_tensor,
+    src: *const rlt_tensor,
+    dim: i64,
+    start: *const i64,
+    end: *const i64,
+    step: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_slice_scatter", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let src = arg::tensor(src, "src")?;
+            let start = arg::int_opt(start);
+            let end = arg::int_opt(end);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::slice_scatter(&self_, &src, dim, start, end, step)?)
+        }
+    })
+}
+
+/// A copy of the tensor with a diagonal replaced.
+///
+/// `out[i, i + offset] = src[i] for dim1 and dim2`
+///
+/// Shapes: `(..., d_1, ..., d_2, ...), (..., length) -> (..., d_1, ..., d_2, ...)`.
+/// Errors: `src` must have the sizes of the diagonal.
+///
+/// `diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_diagonal_scatter(
+    self_: *const rlt_tensor,
+    src: *const rlt_tensor,
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_diagonal_scatter", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let src = arg::tensor(src, "src")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::diagonal_scatter(&self_, &src, offset, dim1, dim2)?)
+        }
+    })
+}
+
+/// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+///
+/// `out[..., i, i + offset] = self[..., i]`
+///
+/// Shapes: `(..., d) -> (..., d + |offset|, d + |offset|)`.
+/// Errors: The two dimensions must differ.
+///
+/// `diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_diag_embed(
+    self_: *const rlt_tensor,
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_diag_embed", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::diag_embed(&self_, offset, dim1, dim2)?)
+        }
+    })
+}
+
+/// The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+///
+/// `out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i`
+///
+/// Shapes: `(r, c) -> (length), (d) -> (d + |diagonal|, d + |diagonal|)`.
+/// Errors: One or two dimensions are expected.
+///
+/// `diag(Tensor self, int diagonal=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_diag(self_: *const rlt_tensor, diagonal: i64, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_diag", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::diag(&self_, diagonal)?)
+        }
+    })
+}
+
+/// A matrix with all elements on its diagonal.
+///
+/// `out[i, i + offset] = self.flatten()[i]`
+///
+/// Shapes: `(*) -> (n + |offset|, n + |offset|)`.
+/// Errors: None.
+///
+/// `diagflat(Tensor self, int offset=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_diagflat(self_: *const rlt_tensor, offset: i64, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_diagflat", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::diagflat(&self_, offset)?)
+        }
+    })
+}
+
+/// The lower triangle of matrices, zeros elsewhere.
+///
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+///
+/// Shapes: `(..., r, c) -> (..., r, c)`.
+/// Errors: Two dimensions or more are expected.
+///
+/// `tril(Tensor self, int diagonal=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_tril(self_: *const rlt_tensor, diagonal: i64, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_tril", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::tril(&self_, diagonal)?)
+        }
+    })
+}
+
+/// The lower triangle of matrices, zeros elsewhere.
+///
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+///
+/// Shapes: `(..., r, c) -> (..., r, c)`.
+/// Errors: Two dimensions or more are expected.
+/// The result is written into `self`.
+///
+/// `tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_tril_(self_: *const rlt_tensor, diagonal: i64) -> i32 {
+    guard("rlt_tensor_tril_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::tril_(&self_, diagonal)
+        }
+    })
+}
+
+/// The lower triangle of matrices, zeros elsewhere.
+///
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+///
+/// Shapes: `(..., r, c) -> (..., r, c)`.
+/// Errors: Two dimensions or more are expected.
+/// The result is written into `out`, resized where needed.
+///
+/// `tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_tril_out(self_: *const rlt_tensor, diagonal: i64, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_tril_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::tril_out(&self_, diagonal, &out)
+        }
+    })
+}
+
+/// The upper triangle of matrices, zeros elsewhere.
+///
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+///
+/// Shapes: `(..., r, c) -> (..., r, c)`.
+/// Errors: Two dimensions or more are expected.
+///
+/// `triu(Tensor self, int diagonal=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_triu(self_: *const rlt_tensor, diagonal: i64, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_triu", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::triu(&self_, diagonal)?)
+        }
+    })
+}
+
+/// The upper triangle of matrices, zeros elsewhere.
+///
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+///
+/// Shapes: `(..., r, c) -> (..., r, c)`.
+/// Errors: Two dimensions or more are expected.
+/// The result is written into `self`.
+///
+/// `triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_triu_(self_: *const rlt_tensor, diagonal: i64) -> i32 {
+    guard("rlt_tensor_triu_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::triu_(&self_, diagonal)
+        }
+    })
+}
+
+/// The upper triangle of matrices, zeros elsewhere.
+///
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+///
+/// Shapes: `(..., r, c) -> (..., r, c)`.
+/// Errors: Two dimensions or more are expected.
+/// The result is written into `out`, resized where needed.
+///
+/// `triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_triu_out(self_: *const rlt_tensor, diagonal: i64, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_triu_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::triu_out(&self_, diagonal, &out)
+        }
+    })
+}
+
+/// Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the last
+/// dimension on.
+///
+/// `out[..., i + left, ...] = self[..., i, ...], else value`
+///
+/// Shapes: `(..., d, ...) -> (..., left + d + right, ...)`.
+/// Errors: At most two widths for each dimension, in pairs; no size may become negative.
+///
+/// `constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_constant_pad_nd(
+    self_: *const rlt_tensor,
+    pad: *const i64,
+    pad_len: i64,
+    value: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_constant_pad_nd", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let pad = arg::ints(pad, pad_len, "pad")?;
+            let value = arg::scalar(value, "value")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::constant_pad_nd(&self_, pad, value)?)
+        }
+    })
+}
+
+/// The indices of the elements that differ from zero, in row-major order.
+///
+/// `out[k] = the coordinates of number k of them`
+///
+/// Shapes: `(*) -> (count, ndim)`.
+/// Errors: None.
+///
+/// `nonzero(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nonzero(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_nonzero", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nonzero(&self_)?)
+        }
+    })
+}
+
+/// The indices of the elements that differ from zero, in row-major order.
+///
+/// `out[k] = the coordinates of number k of them`
+///
+/// Shapes: `(*) -> (count, ndim)`.
+/// Errors: None.
+///
+/// `argwhere(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_argwhere(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_argwhere", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::argwhere(&self_)?)
+        }
+    })
+}
+
+/// The elements under a mask, in row-major order.
+///
+/// `out[k] = number k of the elements whose mask is true`
+///
+/// Shapes: `(*), mask broadcastable with it -> (count)`.
+/// Errors: The mask must be bool; the shapes must broadcast.
+///
+/// `masked_select(Tensor self, Tensor mask) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_masked_select(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_masked_select", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::masked_select(&self_, &mask)?)
+        }
+    })
+}
+
+/// A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major
+/// order.
+///
+/// `out_i = the next element of source if mask_i, else self_i`
+///
+/// Shapes: `(*), mask broadcastable with it, source -> (*)`.
+/// Errors: The mask must be bool, the source have the dtype of `self` and as many elements as the mask
+/// has true ones, or more.
+///
+/// `masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_masked_scatter(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    source: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_masked_scatter", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let source = arg::tensor(source, "source")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::masked_scatter(&self_, &mask, &source)?)
+        }
+    })
+}
+
+/// A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major
+/// order.
+///
+/// `out_i = the next element of source if mask_i, else self_i`
+///
+/// Shapes: `(*), mask broadcastable with it, source -> (*)`.
+/// Errors: The mask must be bool, the source have the dtype of `self` and as many elements as the mask
+/// has true ones, or more.
+/// The result is written into `self`.
+///
+/// `masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_masked_scatter_(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    source: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_masked_scatter_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let source = arg::tensor(source, "source")?;
+            ops::masked_scatter_(&self_, &mask, &source)
+        }
+    })
+}

@@ -19,6 +19,8 @@ pub mod creation;
 pub mod elementary;
 #[cfg(feature = "op-indexing")]
 pub mod indexing;
+#[cfg(feature = "op-joining")]
+pub mod joining;
 #[cfg(feature = "op-linalg")]
 pub mod linalg;
 #[cfg(feature = "op-loss")]

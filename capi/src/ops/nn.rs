@@ -400,3 +400,94 @@ pub unsafe extern "C" fn rlt_tensor_native_dropout_backward(
         }
     })
 }
+
+/// Looks up rows of a table by index.
+///
+/// `out[..., :] = weight[indices[...], :]`
+///
+/// Shapes: `(n, d), (*) -> (*, d)`.
+/// Errors: The indices must be int32 or int64 and lie in [0, n - 1]; sparse gradients are not
+/// supported.
+///
+/// `embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool
+/// sparse=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_embedding(
+    weight: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    padding_idx: i64,
+    scale_grad_by_freq: i32,
+    sparse: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_embedding", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let weight = arg::tensor(weight, "weight")?;
+            let indices = arg::tensor(indices, "indices")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::embedding(&weight, &indices, padding_idx, arg::bool(scale_grad_by_freq), arg::bool(sparse))?)
+        }
+    })
+}
+
+/// The gradient of embedding by its table.
+///
+/// `out[indices[i], :] += grad[i, :], divided by how often the row was looked up with
+/// scale_grad_by_freq`
+///
+/// Shapes: `(*, d), (*) -> (num_weights, d)`.
+/// Errors: As embedding.
+///
+/// `embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool
+/// scale_grad_by_freq) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_embedding_dense_backward(
+    grad_output: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    num_weights: i64,
+    padding_idx: i64,
+    scale_grad_by_freq: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_embedding_dense_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let indices = arg::tensor(indices, "indices")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::embedding_dense_backward(
+                &grad_output,
+                &indices,
+                num_weights,
+                padding_idx,
+                arg::bool(scale_grad_by_freq),
+            )?)
+        }
+    })
+}
+
+/// Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
+///
+/// `out[..., j] = 1 if j = self[...], else 0`
+///
+/// Shapes: `(*) -> (*, num_classes)`.
+/// Errors: The indices must be int64, not negative, and below num_classes; -1 stands for one more than
+/// the largest.
+///
+/// `one_hot(Tensor self, int num_classes=-1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_one_hot(
+    self_: *const rlt_tensor,
+    num_classes: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_one_hot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::one_hot(&self_, num_classes)?)
+        }
+    })
+}

@@ -604,3 +604,155 @@ pub unsafe extern "C" fn rlt_tensor_split_with_sizes(
         }
     })
 }
+
+/// Moves dimensions to other positions; the rest keeps its order.
+///
+/// `out = permute(self, ...)`
+///
+/// Shapes: `(*) -> (*), permuted`.
+/// Errors: As many sources as destinations, each once.
+///
+/// `movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_movedim_intlist(
+    self_: *const rlt_tensor,
+    source: *const i64,
+    source_len: i64,
+    destination: *const i64,
+    destination_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_movedim_intlist", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let source = arg::ints(source, source_len, "source")?;
+            let destination = arg::ints(destination, destination_len, "destination")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::movedim_intlist(&self_, source, destination)?)
+        }
+    })
+}
+
+/// Moves a dimension to another position; the rest keeps its order.
+///
+/// `out = permute(self, ...)`
+///
+/// Shapes: `(*) -> (*), permuted`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+///
+/// `movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_movedim_int(
+    self_: *const rlt_tensor,
+    source: i64,
+    destination: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_movedim_int", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::movedim_int(&self_, source, destination)?)
+        }
+    })
+}
+
+/// Splits a dimension into several; one size may be -1.
+///
+/// `out_i = self_i in row-major order`
+///
+/// Shapes: `(..., d, ...) -> (..., sizes, ...)`.
+/// Errors: The product of the sizes must be d.
+///
+/// `unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_unflatten_int(
+    self_: *const rlt_tensor,
+    dim: i64,
+    sizes: *const i64,
+    sizes_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_unflatten_int", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let sizes = arg::ints(sizes, sizes_len, "sizes")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::unflatten_int(&self_, dim, sizes)?)
+        }
+    })
+}
+
+/// Gives the elements one dimension, without gaps: a view where possible.
+///
+/// `out_i = self_i in row-major order`
+///
+/// Shapes: `(*) -> (n)`.
+/// Errors: None.
+///
+/// `ravel(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_ravel(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_ravel", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::ravel(&self_)?)
+        }
+    })
+}
+
+/// Gives the elements the sizes of another tensor: a view where possible.
+///
+/// `out_i = self_i in row-major order`
+///
+/// Shapes: `(*), (size) -> size`.
+/// Errors: As reshape.
+///
+/// `reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_reshape_as(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_reshape_as", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::reshape_as(&self_, &other)?)
+        }
+    })
+}
+
+/// A view of the diagonal of two dimensions, as a last dimension.
+///
+/// `out[..., i] = self[i, i + offset] of dim1 and dim2`
+///
+/// Shapes: `(..., d_1, ..., d_2, ...) -> (..., length of the diagonal)`.
+/// Errors: The two dimensions must differ; A dimension outside [-ndim, ndim - 1] is an index error.
+///
+/// `diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_diagonal(
+    self_: *const rlt_tensor,
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_diagonal", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::diagonal(&self_, offset, dim1, dim2)?)
+        }
+    })
+}

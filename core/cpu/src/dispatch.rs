@@ -1,4 +1,5 @@
-//! `dispatch!`: from a dtype at run time to an element type at compile time.
+//! `dispatch!`: from a dtype at run time to an element type at compile time. `by_size!`: to a type of as many bytes, for what
+//! only moves elements.
 
 use rushlight_base::{DType, Error, err};
 
@@ -125,4 +126,23 @@ macro_rules! dispatch {
             other => Err(crate::dispatch::unsupported($kernel, other)),
         }
     };
+}
+
+/// Runs `$body` with `$T` a type of as many bytes, that is aligned wherever the element is.
+macro_rules! by_size {
+    ($array:expr, $T:ident => $body:expr) => {
+        match $array.dtype().size() {
+            1 => by_size!(@type u8, $T => $body),
+            2 => by_size!(@type u16, $T => $body),
+            4 if $array.dtype().is_complex() => by_size!(@type [u16; 2], $T => $body),
+            4 => by_size!(@type u32, $T => $body),
+            8 if $array.dtype().is_complex() => by_size!(@type [u32; 2], $T => $body),
+            8 => by_size!(@type u64, $T => $body),
+            _ => by_size!(@type [u64; 2], $T => $body),
+        }
+    };
+    (@type $type:ty, $T:ident => $body:expr) => {{
+        type $T = $type;
+        $body
+    }};
 }

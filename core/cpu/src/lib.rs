@@ -29,7 +29,11 @@ pub mod gemm;
 pub mod indexing;
 pub mod layer_norm;
 pub mod loss;
+<<<<<<< HEAD
 pub mod median;
+=======
+pub mod masks;
+>>>>>>> 37f9e5d (Operators of joining, splitting, turning; masks, diagonals, triangles, embedding)
 pub mod numeric;
 pub mod optim;
 mod pointwise;
@@ -40,6 +44,7 @@ mod select;
 mod shared;
 pub mod softmax;
 pub mod sort;
+pub mod triangle;
 
 pub use array::Array;
 pub use number::Flag;

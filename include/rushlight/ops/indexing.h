@@ -773,6 +773,255 @@ int32_t rlt_tensor_cat(const rlt_tensor *const *tensors, int64_t tensors_len, in
  */
 int32_t rlt_tensor_cat_out(const rlt_tensor *const *tensors, int64_t tensors_len, int64_t dim, const rlt_tensor *out);
 
+/**
+ * A copy of the tensor with one slice replaced.
+ *
+ * `out[..., index, ...] = src`
+ *
+ * Shapes: `(..., d, ...), (..., ...) -> (..., d, ...)`.
+ * Errors: `src` must have the sizes of the slice.
+ *
+ * `select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor`
+ */
+int32_t rlt_tensor_select_scatter(const rlt_tensor *self_,
+                                  const rlt_tensor *src,
+                                  int64_t dim,
+                                  int64_t index,
+                                  rlt_tensor **out0);
+
+/**
+ * A copy of the tensor with every so many slices replaced.
+ *
+ * `out[..., start : end : step, ...] = src`
+ *
+ * Shapes: `(..., d, ...), the sizes of the slice -> (..., d, ...)`.
+ * Errors: `src` must have the sizes of the slice.
+ *
+ * `slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_slice_scatter(const rlt_tensor *self_,
+                                 const rlt_tensor *src,
+                                 int64_t dim,
+                                 const int64_t *start,
+                                 const int64_t *end,
+                                 int64_t step,
+                                 rlt_tensor **out0);
+
+/**
+ * A copy of the tensor with a diagonal replaced.
+ *
+ * `out[i, i + offset] = src[i] for dim1 and dim2`
+ *
+ * Shapes: `(..., d_1, ..., d_2, ...), (..., length) -> (..., d_1, ..., d_2, ...)`.
+ * Errors: `src` must have the sizes of the diagonal.
+ *
+ * `diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor`
+ */
+int32_t rlt_tensor_diagonal_scatter(const rlt_tensor *self_,
+                                    const rlt_tensor *src,
+                                    int64_t offset,
+                                    int64_t dim1,
+                                    int64_t dim2,
+                                    rlt_tensor **out0);
+
+/**
+ * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+ *
+ * `out[..., i, i + offset] = self[..., i]`
+ *
+ * Shapes: `(..., d) -> (..., d + |offset|, d + |offset|)`.
+ * Errors: The two dimensions must differ.
+ *
+ * `diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor`
+ */
+int32_t rlt_tensor_diag_embed(const rlt_tensor *self_, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+
+/**
+ * The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+ *
+ * `out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i`
+ *
+ * Shapes: `(r, c) -> (length), (d) -> (d + |diagonal|, d + |diagonal|)`.
+ * Errors: One or two dimensions are expected.
+ *
+ * `diag(Tensor self, int diagonal=0) -> Tensor`
+ */
+int32_t rlt_tensor_diag(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **out0);
+
+/**
+ * A matrix with all elements on its diagonal.
+ *
+ * `out[i, i + offset] = self.flatten()[i]`
+ *
+ * Shapes: `(*) -> (n + |offset|, n + |offset|)`.
+ * Errors: None.
+ *
+ * `diagflat(Tensor self, int offset=0) -> Tensor`
+ */
+int32_t rlt_tensor_diagflat(const rlt_tensor *self_, int64_t offset, rlt_tensor **out0);
+
+/**
+ * The lower triangle of matrices, zeros elsewhere.
+ *
+ * `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+ *
+ * Shapes: `(..., r, c) -> (..., r, c)`.
+ * Errors: Two dimensions or more are expected.
+ *
+ * `tril(Tensor self, int diagonal=0) -> Tensor`
+ */
+int32_t rlt_tensor_tril(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **out0);
+
+/**
+ * The lower triangle of matrices, zeros elsewhere.
+ *
+ * `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+ *
+ * Shapes: `(..., r, c) -> (..., r, c)`.
+ * Errors: Two dimensions or more are expected.
+ * The result is written into `self`.
+ *
+ * `tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_tril_(const rlt_tensor *self_, int64_t diagonal);
+
+/**
+ * The lower triangle of matrices, zeros elsewhere.
+ *
+ * `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+ *
+ * Shapes: `(..., r, c) -> (..., r, c)`.
+ * Errors: Two dimensions or more are expected.
+ * The result is written into `out`, resized where needed.
+ *
+ * `tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_tril_out(const rlt_tensor *self_, int64_t diagonal, const rlt_tensor *out);
+
+/**
+ * The upper triangle of matrices, zeros elsewhere.
+ *
+ * `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+ *
+ * Shapes: `(..., r, c) -> (..., r, c)`.
+ * Errors: Two dimensions or more are expected.
+ *
+ * `triu(Tensor self, int diagonal=0) -> Tensor`
+ */
+int32_t rlt_tensor_triu(const rlt_tensor *self_, int64_t diagonal, rlt_tensor **out0);
+
+/**
+ * The upper triangle of matrices, zeros elsewhere.
+ *
+ * `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+ *
+ * Shapes: `(..., r, c) -> (..., r, c)`.
+ * Errors: Two dimensions or more are expected.
+ * The result is written into `self`.
+ *
+ * `triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_triu_(const rlt_tensor *self_, int64_t diagonal);
+
+/**
+ * The upper triangle of matrices, zeros elsewhere.
+ *
+ * `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+ *
+ * Shapes: `(..., r, c) -> (..., r, c)`.
+ * Errors: Two dimensions or more are expected.
+ * The result is written into `out`, resized where needed.
+ *
+ * `triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_triu_out(const rlt_tensor *self_, int64_t diagonal, const rlt_tensor *out);
+
+/**
+ * Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the last
+ * dimension on.
+ *
+ * `out[..., i + left, ...] = self[..., i, ...], else value`
+ *
+ * Shapes: `(..., d, ...) -> (..., left + d + right, ...)`.
+ * Errors: At most two widths for each dimension, in pairs; no size may become negative.
+ *
+ * `constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor`
+ */
+int32_t rlt_tensor_constant_pad_nd(const rlt_tensor *self_,
+                                   const int64_t *pad,
+                                   int64_t pad_len,
+                                   const rlt_scalar *value,
+                                   rlt_tensor **out0);
+
+/**
+ * The indices of the elements that differ from zero, in row-major order.
+ *
+ * `out[k] = the coordinates of number k of them`
+ *
+ * Shapes: `(*) -> (count, ndim)`.
+ * Errors: None.
+ *
+ * `nonzero(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_nonzero(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * The indices of the elements that differ from zero, in row-major order.
+ *
+ * `out[k] = the coordinates of number k of them`
+ *
+ * Shapes: `(*) -> (count, ndim)`.
+ * Errors: None.
+ *
+ * `argwhere(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_argwhere(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * The elements under a mask, in row-major order.
+ *
+ * `out[k] = number k of the elements whose mask is true`
+ *
+ * Shapes: `(*), mask broadcastable with it -> (count)`.
+ * Errors: The mask must be bool; the shapes must broadcast.
+ *
+ * `masked_select(Tensor self, Tensor mask) -> Tensor`
+ */
+int32_t rlt_tensor_masked_select(const rlt_tensor *self_, const rlt_tensor *mask, rlt_tensor **out0);
+
+/**
+ * A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major
+ * order.
+ *
+ * `out_i = the next element of source if mask_i, else self_i`
+ *
+ * Shapes: `(*), mask broadcastable with it, source -> (*)`.
+ * Errors: The mask must be bool, the source have the dtype of `self` and as many elements as the mask
+ * has true ones, or more.
+ *
+ * `masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor`
+ */
+int32_t rlt_tensor_masked_scatter(const rlt_tensor *self_,
+                                  const rlt_tensor *mask,
+                                  const rlt_tensor *source,
+                                  rlt_tensor **out0);
+
+/**
+ * A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major
+ * order.
+ *
+ * `out_i = the next element of source if mask_i, else self_i`
+ *
+ * Shapes: `(*), mask broadcastable with it, source -> (*)`.
+ * Errors: The mask must be bool, the source have the dtype of `self` and as many elements as the mask
+ * has true ones, or more.
+ * The result is written into `self`.
+ *
+ * `masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_masked_scatter_(const rlt_tensor *self_, const rlt_tensor *mask, const rlt_tensor *source);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

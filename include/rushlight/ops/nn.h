@@ -220,6 +220,57 @@ int32_t rlt_tensor_native_dropout_backward(const rlt_tensor *grad_output,
                                            double scale,
                                            rlt_tensor **out0);
 
+/**
+ * Looks up rows of a table by index.
+ *
+ * `out[..., :] = weight[indices[...], :]`
+ *
+ * Shapes: `(n, d), (*) -> (*, d)`.
+ * Errors: The indices must be int32 or int64 and lie in [0, n - 1]; sparse gradients are not
+ * supported.
+ *
+ * `embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool
+ * sparse=False) -> Tensor`
+ */
+int32_t rlt_tensor_embedding(const rlt_tensor *weight,
+                             const rlt_tensor *indices,
+                             int64_t padding_idx,
+                             int32_t scale_grad_by_freq,
+                             int32_t sparse,
+                             rlt_tensor **out0);
+
+/**
+ * The gradient of embedding by its table.
+ *
+ * `out[indices[i], :] += grad[i, :], divided by how often the row was looked up with
+ * scale_grad_by_freq`
+ *
+ * Shapes: `(*, d), (*) -> (num_weights, d)`.
+ * Errors: As embedding.
+ *
+ * `embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool
+ * scale_grad_by_freq) -> Tensor`
+ */
+int32_t rlt_tensor_embedding_dense_backward(const rlt_tensor *grad_output,
+                                            const rlt_tensor *indices,
+                                            int64_t num_weights,
+                                            int64_t padding_idx,
+                                            int32_t scale_grad_by_freq,
+                                            rlt_tensor **out0);
+
+/**
+ * Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
+ *
+ * `out[..., j] = 1 if j = self[...], else 0`
+ *
+ * Shapes: `(*) -> (*, num_classes)`.
+ * Errors: The indices must be int64, not negative, and below num_classes; -1 stands for one more than
+ * the largest.
+ *
+ * `one_hot(Tensor self, int num_classes=-1) -> Tensor`
+ */
+int32_t rlt_tensor_one_hot(const rlt_tensor *self_, int64_t num_classes, rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -337,6 +337,87 @@ int32_t rlt_tensor_split_with_sizes(const rlt_tensor *self_,
                                     int64_t dim,
                                     rlt_tensor_list **out0);
 
+/**
+ * Moves dimensions to other positions; the rest keeps its order.
+ *
+ * `out = permute(self, ...)`
+ *
+ * Shapes: `(*) -> (*), permuted`.
+ * Errors: As many sources as destinations, each once.
+ *
+ * `movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)`
+ */
+int32_t rlt_tensor_movedim_intlist(const rlt_tensor *self_,
+                                   const int64_t *source,
+                                   int64_t source_len,
+                                   const int64_t *destination,
+                                   int64_t destination_len,
+                                   rlt_tensor **out0);
+
+/**
+ * Moves a dimension to another position; the rest keeps its order.
+ *
+ * `out = permute(self, ...)`
+ *
+ * Shapes: `(*) -> (*), permuted`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+ *
+ * `movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)`
+ */
+int32_t rlt_tensor_movedim_int(const rlt_tensor *self_, int64_t source, int64_t destination, rlt_tensor **out0);
+
+/**
+ * Splits a dimension into several; one size may be -1.
+ *
+ * `out_i = self_i in row-major order`
+ *
+ * Shapes: `(..., d, ...) -> (..., sizes, ...)`.
+ * Errors: The product of the sizes must be d.
+ *
+ * `unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)`
+ */
+int32_t rlt_tensor_unflatten_int(const rlt_tensor *self_,
+                                 int64_t dim,
+                                 const int64_t *sizes,
+                                 int64_t sizes_len,
+                                 rlt_tensor **out0);
+
+/**
+ * Gives the elements one dimension, without gaps: a view where possible.
+ *
+ * `out_i = self_i in row-major order`
+ *
+ * Shapes: `(*) -> (n)`.
+ * Errors: None.
+ *
+ * `ravel(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_ravel(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Gives the elements the sizes of another tensor: a view where possible.
+ *
+ * `out_i = self_i in row-major order`
+ *
+ * Shapes: `(*), (size) -> size`.
+ * Errors: As reshape.
+ *
+ * `reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)`
+ */
+int32_t rlt_tensor_reshape_as(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * A view of the diagonal of two dimensions, as a last dimension.
+ *
+ * `out[..., i] = self[i, i + offset] of dim1 and dim2`
+ *
+ * Shapes: `(..., d_1, ..., d_2, ...) -> (..., length of the diagonal)`.
+ * Errors: The two dimensions must differ; A dimension outside [-ndim, ndim - 1] is an index error.
+ *
+ * `diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)`
+ */
+int32_t rlt_tensor_diagonal(const rlt_tensor *self_, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

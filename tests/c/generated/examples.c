@@ -1117,6 +1117,304 @@ static void example_cat(void) {
     rlt_tensor_free(tensors[1]);
 }
 
+// select_scatter([[1, 2], [3, 4]], [7, 8], 0, 1) -> [[1, 2], [7, 8]]
+static void example_select_scatter(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *src1 = example_tensor((const int64_t[]){7, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_select_scatter(self0, src1, 0, 1, &out), "select_scatter");
+    example_expect(out, "select_scatter", (const int64_t[]){1, 2, 7, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(src1);
+}
+
+// slice_scatter([1, 2, 3], [7], 0, 1, 2) -> [1, 7, 3]
+static void example_slice_scatter(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *src1 = example_tensor((const int64_t[]){7}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_slice_scatter(self0, src1, 0, &(const int64_t){1}, &(const int64_t){2}, 1, &out), "slice_scatter");
+    example_expect(out, "slice_scatter", (const int64_t[]){1, 7, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(src1);
+}
+
+// diagonal_scatter([[1, 2], [3, 4]], [7, 8]) -> [[7, 2], [3, 8]]
+static void example_diagonal_scatter(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *src1 = example_tensor((const int64_t[]){7, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diagonal_scatter(self0, src1, 0, 0, 1, &out), "diagonal_scatter");
+    example_expect(out, "diagonal_scatter", (const int64_t[]){7, 2, 3, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(src1);
+}
+
+// diag_embed([1, 2]) -> [[1, 0], [0, 2]]
+static void example_diag_embed(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diag_embed(self0, 0, -2, -1, &out), "diag_embed");
+    example_expect(out, "diag_embed", (const int64_t[]){1, 0, 0, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// diag([1, 2]) -> [[1, 0], [0, 2]]
+static void example_diag(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diag(self0, 0, &out), "diag");
+    example_expect(out, "diag", (const int64_t[]){1, 0, 0, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// diagflat([1, 2]) -> [[1, 0], [0, 2]]
+static void example_diagflat(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diagflat(self0, 0, &out), "diagflat");
+    example_expect(out, "diagflat", (const int64_t[]){1, 0, 0, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// tril([[1, 2], [3, 4]]) -> [[1, 0], [3, 4]]
+static void example_tril(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tril(self0, 0, &out), "tril");
+    example_expect(out, "tril", (const int64_t[]){1, 0, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// triu([[1, 2], [3, 4]]) -> [[1, 2], [0, 4]]
+static void example_triu(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_triu(self0, 0, &out), "triu");
+    example_expect(out, "triu", (const int64_t[]){1, 2, 0, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// constant_pad_nd([1, 2], [1, 2]) -> [0, 1, 2, 0, 0]
+static void example_constant_pad_nd(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_constant_pad_nd(self0, (const int64_t[]){1, 2}, 2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "constant_pad_nd");
+    example_expect(out, "constant_pad_nd", (const int64_t[]){0, 1, 2, 0, 0}, 5 * sizeof(int64_t), (const int64_t[]){5}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// nonzero([0, 5, 0, 6]) -> [[1], [3]]
+static void example_nonzero(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 5, 0, 6}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nonzero(self0, &out), "nonzero");
+    example_expect(out, "nonzero", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// argwhere([0, 5, 0, 6]) -> [[1], [3]]
+static void example_argwhere(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){0, 5, 0, 6}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_argwhere(self0, &out), "argwhere");
+    example_expect(out, "argwhere", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// masked_select([1, 2, 3], [true, false, true]) -> [1, 3]
+static void example_masked_select(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *mask1 = example_tensor((const uint8_t[]){1, 0, 1}, 3 * sizeof(uint8_t), (const int64_t[]){3}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_masked_select(self0, mask1, &out), "masked_select");
+    example_expect(out, "masked_select", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(mask1);
+}
+
+// masked_scatter([1, 2, 3], [true, false, true], [7, 8]) -> [7, 2, 8]
+static void example_masked_scatter(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *mask1 = example_tensor((const uint8_t[]){1, 0, 1}, 3 * sizeof(uint8_t), (const int64_t[]){3}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor *source2 = example_tensor((const int64_t[]){7, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_masked_scatter(self0, mask1, source2, &out), "masked_scatter");
+    example_expect(out, "masked_scatter", (const int64_t[]){7, 2, 8}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(mask1);
+    rlt_tensor_free(source2);
+}
+
+// stack([[1, 2], [3, 4]]) -> [[1, 2], [3, 4]]
+static void example_stack(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_stack((const rlt_tensor *const *)tensors, 2, 0, &out), "stack");
+    example_expect(out, "stack", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// hstack([[1, 2], [3]]) -> [1, 2, 3]
+static void example_hstack(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hstack((const rlt_tensor *const *)tensors, 2, &out), "hstack");
+    example_expect(out, "hstack", (const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// vstack([[1, 2], [3, 4]]) -> [[1, 2], [3, 4]]
+static void example_vstack(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_vstack((const rlt_tensor *const *)tensors, 2, &out), "vstack");
+    example_expect(out, "vstack", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// dstack([[1, 2], [3, 4]]) -> [[[1, 3], [2, 4]]]
+static void example_dstack(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_dstack((const rlt_tensor *const *)tensors, 2, &out), "dstack");
+    example_expect(out, "dstack", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// column_stack([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
+static void example_column_stack(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_column_stack((const rlt_tensor *const *)tensors, 2, &out), "column_stack");
+    example_expect(out, "column_stack", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// atleast_1d(5) -> [5]
+static void example_atleast_1d(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_atleast_1d(self0, &out), "atleast_1d");
+    example_expect(out, "atleast_1d", (const int64_t[]){5}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// atleast_2d([1, 2]) -> [[1, 2]]
+static void example_atleast_2d(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_atleast_2d(self0, &out), "atleast_2d");
+    example_expect(out, "atleast_2d", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// atleast_3d([1, 2]) -> [[[1], [2]]]
+static void example_atleast_3d(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_atleast_3d(self0, &out), "atleast_3d");
+    example_expect(out, "atleast_3d", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// repeat([1, 2], [2, 2]) -> [[1, 2, 1, 2], [1, 2, 1, 2]]
+static void example_repeat(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_repeat(self0, (const int64_t[]){2, 2}, 2, &out), "repeat");
+    example_expect(out, "repeat", (const int64_t[]){1, 2, 1, 2, 1, 2, 1, 2}, 8 * sizeof(int64_t), (const int64_t[]){2, 4}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// tile([1, 2], [2]) -> [1, 2, 1, 2]
+static void example_tile(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tile(self0, (const int64_t[]){2}, 1, &out), "tile");
+    example_expect(out, "tile", (const int64_t[]){1, 2, 1, 2}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// broadcast_to([1, 2], [2, 2]) -> [[1, 2], [1, 2]]
+static void example_broadcast_to(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_broadcast_to(self0, (const int64_t[]){2, 2}, 2, &out), "broadcast_to");
+    example_expect(out, "broadcast_to", (const int64_t[]){1, 2, 1, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// cartesian_prod([[1, 2], [3]]) -> [[1, 3], [2, 3]]
+static void example_cartesian_prod(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cartesian_prod((const rlt_tensor *const *)tensors, 2, &out), "cartesian_prod");
+    example_expect(out, "cartesian_prod", (const int64_t[]){1, 3, 2, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// block_diag([[1, 2], [3]]) -> [[1, 2, 0], [0, 0, 3]]
+static void example_block_diag(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_block_diag((const rlt_tensor *const *)tensors, 2, &out), "block_diag");
+    example_expect(out, "block_diag", (const int64_t[]){1, 2, 0, 0, 0, 3}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// flip([1, 2, 3], [0]) -> [3, 2, 1]
+static void example_flip(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_flip(self0, (const int64_t[]){0}, 1, &out), "flip");
+    example_expect(out, "flip", (const int64_t[]){3, 2, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// fliplr([[1, 2], [3, 4]]) -> [[2, 1], [4, 3]]
+static void example_fliplr(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_fliplr(self0, &out), "fliplr");
+    example_expect(out, "fliplr", (const int64_t[]){2, 1, 4, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// flipud([[1, 2], [3, 4]]) -> [[3, 4], [1, 2]]
+static void example_flipud(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_flipud(self0, &out), "flipud");
+    example_expect(out, "flipud", (const int64_t[]){3, 4, 1, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// roll([1, 2, 3], [1], [0]) -> [3, 1, 2]
+static void example_roll(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_roll(self0, (const int64_t[]){1}, 1, (const int64_t[]){0}, 1, &out), "roll");
+    example_expect(out, "roll", (const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// rot90([[1, 2], [3, 4]]) -> [[2, 4], [1, 3]]
+static void example_rot90(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rot90(self0, 1, NULL, 0, &out), "rot90");
+    example_expect(out, "rot90", (const int64_t[]){2, 4, 1, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
 // mm([[1, 2]], [[3], [4]]) -> [[11]]
 static void example_mm(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
@@ -1341,6 +1639,26 @@ static void example_layer_norm(void) {
     example_ok(rlt_tensor_layer_norm(input0, (const int64_t[]){2}, 1, NULL, NULL, 0.0, 1, &out), "layer_norm");
     example_expect(out, "layer_norm", (const float[]){-1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(input0);
+}
+
+// embedding([[1, 2], [3, 4]], [1, 0, 1]) -> [[3, 4], [1, 2], [3, 4]]
+static void example_embedding(void) {
+    rlt_tensor *weight0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *indices1 = example_tensor((const int64_t[]){1, 0, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_embedding(weight0, indices1, -1, 0, 0, &out), "embedding");
+    example_expect(out, "embedding", (const int64_t[]){3, 4, 1, 2, 3, 4}, 6 * sizeof(int64_t), (const int64_t[]){3, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(weight0);
+    rlt_tensor_free(indices1);
+}
+
+// one_hot([1, 0]) -> [[0, 1], [1, 0]]
+static void example_one_hot(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_one_hot(self0, -1, &out), "one_hot");
+    example_expect(out, "one_hot", (const int64_t[]){0, 1, 1, 0}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
 }
 
 // abs([-2, 3]) -> [2, 3]
@@ -2352,6 +2670,42 @@ static void example_flatten_using_ints(void) {
     rlt_tensor_free(self0);
 }
 
+// movedim([[1, 2], [3, 4]], 0, 1) -> [[1, 3], [2, 4]]
+static void example_movedim_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_movedim_int(self0, 0, 1, &out), "movedim.int");
+    example_expect(out, "movedim.int", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// unflatten([1, 2, 3, 4], 0, [2, 2]) -> [[1, 2], [3, 4]]
+static void example_unflatten_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_unflatten_int(self0, 0, (const int64_t[]){2, 2}, 2, &out), "unflatten.int");
+    example_expect(out, "unflatten.int", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// ravel([[1, 2], [3, 4]]) -> [1, 2, 3, 4]
+static void example_ravel(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_ravel(self0, &out), "ravel");
+    example_expect(out, "ravel", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// diagonal([[1, 2], [3, 4]]) -> [1, 4]
+static void example_diagonal(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diagonal(self0, 0, 0, 1, &out), "diagonal");
+    example_expect(out, "diagonal", (const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
 int main(void) {
     example_gelu();
     example_silu();
@@ -2469,6 +2823,37 @@ int main(void) {
     example_put();
     example_take_along_dim();
     example_cat();
+    example_select_scatter();
+    example_slice_scatter();
+    example_diagonal_scatter();
+    example_diag_embed();
+    example_diag();
+    example_diagflat();
+    example_tril();
+    example_triu();
+    example_constant_pad_nd();
+    example_nonzero();
+    example_argwhere();
+    example_masked_select();
+    example_masked_scatter();
+    example_stack();
+    example_hstack();
+    example_vstack();
+    example_dstack();
+    example_column_stack();
+    example_atleast_1d();
+    example_atleast_2d();
+    example_atleast_3d();
+    example_repeat();
+    example_tile();
+    example_broadcast_to();
+    example_cartesian_prod();
+    example_block_diag();
+    example_flip();
+    example_fliplr();
+    example_flipud();
+    example_roll();
+    example_rot90();
     example_mm();
     example_bmm();
     example_addmm();
@@ -2489,6 +2874,8 @@ int main(void) {
     example_log_softmax_int();
     example_softmax_int();
     example_layer_norm();
+    example_embedding();
+    example_one_hot();
     example_abs();
     example_sign();
     example_sgn();
@@ -2594,5 +2981,9 @@ int main(void) {
     example_squeeze();
     example_squeeze_dim();
     example_flatten_using_ints();
+    example_movedim_int();
+    example_unflatten_int();
+    example_ravel();
+    example_diagonal();
     return example_report();
 }

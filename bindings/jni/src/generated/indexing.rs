@@ -880,3 +880,304 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cat_1out<'l>(
         ops::cat_out(&tensors.refs(), dim, &out)
     })
 }
+
+/// `select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_select_1scatter<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    src: TensorHandle,
+    dim: jlong,
+    index: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let src = src.get("src")?;
+        let result = ops::select_scatter(&self_, &src, dim, index)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_slice_1scatter<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    src: TensorHandle,
+    dim: jlong,
+    has_start: jboolean,
+    start: jlong,
+    has_end: jboolean,
+    end: jlong,
+    step: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let src = src.get("src")?;
+        let result = ops::slice_scatter(
+            &self_,
+            &src,
+            dim,
+            support::optional(has_start, start),
+            support::optional(has_end, end),
+            step,
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_diagonal_1scatter<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    src: TensorHandle,
+    offset: jlong,
+    dim1: jlong,
+    dim2: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let src = src.get("src")?;
+        let result = ops::diagonal_scatter(&self_, &src, offset, dim1, dim2)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_diag_1embed<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    offset: jlong,
+    dim1: jlong,
+    dim2: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::diag_embed(&self_, offset, dim1, dim2)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `diag(Tensor self, int diagonal=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_diag<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::diag(&self_, diagonal)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `diagflat(Tensor self, int offset=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_diagflat<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    offset: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::diagflat(&self_, offset)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `tril(Tensor self, int diagonal=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_tril<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::tril(&self_, diagonal)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_tril_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::tril_(&self_, diagonal)
+    })
+}
+
+/// `tril.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_tril_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::tril_out(&self_, diagonal, &out)
+    })
+}
+
+/// `triu(Tensor self, int diagonal=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_triu<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::triu(&self_, diagonal)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `triu_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_triu_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::triu_(&self_, diagonal)
+    })
+}
+
+/// `triu.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_triu_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    diagonal: jlong,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::triu_out(&self_, diagonal, &out)
+    })
+}
+
+/// `constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_constant_1pad_1nd<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    pad: JLongs<'l>,
+    value_tag: jint,
+    value_bits: jlong,
+    value_imag: jdouble,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let pad = frame.longs(&pad, "pad")?;
+        let result = ops::constant_pad_nd(&self_, &pad, support::scalar(value_tag, value_bits, value_imag)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `nonzero(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_nonzero<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::nonzero(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `argwhere(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_argwhere<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::argwhere(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `masked_select(Tensor self, Tensor mask) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_masked_1select<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let result = ops::masked_select(&self_, &mask)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_masked_1scatter<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+    source: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let source = source.get("source")?;
+        let result = ops::masked_scatter(&self_, &mask, &source)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_masked_1scatter_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+    source: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let source = source.get("source")?;
+        ops::masked_scatter_(&self_, &mask, &source)
+    })
+}

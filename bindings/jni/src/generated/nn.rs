@@ -253,3 +253,63 @@ pub extern "system" fn Java_org_rushlight_internal_Native_native_1dropout_1backw
         Ok(frame.give(result))
     })
 }
+
+/// `embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_embedding<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    weight: TensorHandle,
+    indices: TensorHandle,
+    padding_idx: jlong,
+    scale_grad_by_freq: jboolean,
+    sparse: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let weight = weight.get("weight")?;
+        let indices = indices.get("indices")?;
+        let result =
+            ops::embedding(&weight, &indices, padding_idx, support::flag(scale_grad_by_freq), support::flag(sparse))?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1dense_1backward<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    grad_output: TensorHandle,
+    indices: TensorHandle,
+    num_weights: jlong,
+    padding_idx: jlong,
+    scale_grad_by_freq: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let grad_output = grad_output.get("grad_output")?;
+        let indices = indices.get("indices")?;
+        let result = ops::embedding_dense_backward(
+            &grad_output,
+            &indices,
+            num_weights,
+            padding_idx,
+            support::flag(scale_grad_by_freq),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `one_hot(Tensor self, int num_classes=-1) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_one_1hot<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    num_classes: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::one_hot(&self_, num_classes)?;
+        Ok(frame.give(result))
+    })
+}

@@ -395,3 +395,101 @@ pub extern "system" fn Java_org_rushlight_internal_Native_split_1with_1sizes<'l>
         frame.give_all(results)
     })
 }
+
+/// `movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_movedim_1intlist<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    source: JLongs<'l>,
+    destination: JLongs<'l>,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let source = frame.longs(&source, "source")?;
+        let destination = frame.longs(&destination, "destination")?;
+        let result = ops::movedim_intlist(&self_, &source, &destination)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_movedim_1int<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    source: jlong,
+    destination: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::movedim_int(&self_, source, destination)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_unflatten_1int<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    sizes: JLongs<'l>,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let sizes = frame.longs(&sizes, "sizes")?;
+        let result = ops::unflatten_int(&self_, dim, &sizes)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `ravel(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_ravel<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::ravel(&self_)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_reshape_1as<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::reshape_as(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_diagonal<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    offset: jlong,
+    dim1: jlong,
+    dim2: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::diagonal(&self_, offset, dim1, dim2)?;
+        Ok(frame.give(result))
+    })
+}

@@ -7,25 +7,6 @@ use crate::fill;
 use crate::shared::Shared;
 use rushlight_base::{DimVec, Result, Scalar, ensure};
 
-/// Runs `$body` with `$T` a type of as many bytes, that is aligned wherever the element is.
-macro_rules! by_size {
-    ($array:expr, $T:ident => $body:expr) => {
-        match $array.dtype().size() {
-            1 => by_size!(@type u8, $T => $body),
-            2 => by_size!(@type u16, $T => $body),
-            4 if $array.dtype().is_complex() => by_size!(@type [u16; 2], $T => $body),
-            4 => by_size!(@type u32, $T => $body),
-            8 if $array.dtype().is_complex() => by_size!(@type [u32; 2], $T => $body),
-            8 => by_size!(@type u64, $T => $body),
-            _ => by_size!(@type [u64; 2], $T => $body),
-        }
-    };
-    (@type $type:ty, $T:ident => $body:expr) => {{
-        type $T = $type;
-        $body
-    }};
-}
-
 /// out = the elements of `a` at the places
 pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
     ensure!(out.dtype() == a.dtype(), Internal, "gather got {} and {}", out.dtype(), a.dtype());

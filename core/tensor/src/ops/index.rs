@@ -1,11 +1,12 @@
-//! Kernels of indexing and concatenation.
+//! Kernels that read and write at the places of an index.
 
-use super::access::{Constant, array, copy_into, copy_unless_same, sub_array};
-use super::rules::is_skipped;
-use crate::dense::{Dense, Geometry, Spec};
+#[cfg(feature = "op-nn")]
+use super::access::Operand;
+use super::access::{Constant, array, copy_into, copy_unless_same};
+use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, bail, wrap_dim};
 use rushlight_cpu::indexing::{self, Combine, Places};
-use rushlight_cpu::{Loop, convert, fill};
+use rushlight_cpu::{Loop, fill};
 
 /// The places that `index` names along `dim`, in the shape of the index. None, where it has no elements.
 fn places<'a>(reached: &Dense, dim: i64, index: &'a Dense) -> Result<Option<Places<'a>>> {
@@ -203,7 +204,7 @@ pub fn put(out: &Dense, self_: &Dense, index: &Dense, source: &Dense, accumulate
 }
 
 /// The elements of `dense` in the same order, as many as `sizes` have; a copy where no strides lead through them.
-fn in_shape(dense: &Dense, sizes: &[i64]) -> Result<Dense> {
+pub(super) fn in_shape(dense: &Dense, sizes: &[i64]) -> Result<Dense> {
     if let Ok(geometry) = super::views::view(dense, sizes) {
         return Ok(dense.with_geometry(geometry));
     }
@@ -212,38 +213,19 @@ fn in_shape(dense: &Dense, sizes: &[i64]) -> Result<Dense> {
     Ok(copy.with_geometry(super::views::view(&copy, sizes)?))
 }
 
-/// out = tensors, one after another along dim
-pub fn cat(out: &Dense, tensors: &[Dense], dim: i64) -> Result<()> {
-    let dim = wrap_dim(dim, out.ndim())?;
-    let mut part = out.geometry.clone();
-    for tensor in tensors.iter().filter(|tensor| !is_skipped(tensor.sizes())) {
-        part.sizes[dim] = tensor.sizes()[dim];
-        convert::copy(&Loop::new([sub_array(out, &part), array(tensor)])?)?;
-        part.offset += part.sizes[dim] * part.strides[dim];
-    }
-    Ok(())
-}
-
-/// Zeros in `out`, then `grad` in the part of it that `part` names.
-fn embed(out: &Dense, grad: &Dense, part: &Geometry) -> Result<()> {
-    fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
-    copy_into(&out.with_geometry(part.clone()), grad)
-}
-
-/// out = 0 with grad at index of dim
-pub fn select_backward(out: &Dense, grad_output: &Dense, _input_sizes: &[i64], dim: i64, index: i64) -> Result<()> {
-    embed(out, grad_output, &super::views::select(out, dim, index)?)
-}
-
-/// out = 0 with grad in the slice of dim
-pub fn slice_backward(
+/// out = rows of weight at indices
+#[cfg(feature = "op-nn")]
+pub fn embedding(
     out: &Dense,
-    grad_output: &Dense,
-    _input_sizes: &[i64],
-    dim: i64,
-    start: i64,
-    end: i64,
-    step: i64,
+    weight: &Dense,
+    indices: &Dense,
+    _padding_idx: i64,
+    _scale_grad_by_freq: bool,
+    _sparse: bool,
 ) -> Result<()> {
-    embed(out, grad_output, &super::views::slice(out, dim, Some(start), Some(end), step)?)
+    // The indices are dimensions of the walk, however many, and a row is the slice.
+    let long = Operand::cast(indices, DType::I64)?;
+    let indexed = [indexing::Indexed { dim: 0, index: long.array() }];
+    let places = Places::together(&indexed, indices.sizes(), 0, &array(weight))?;
+    indexing::gather(&array(out), &array(weight), &places)
 }

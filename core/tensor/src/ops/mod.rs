@@ -14,7 +14,10 @@ pub mod creation;
 pub mod elementary;
 pub mod generated;
 pub mod index;
+#[cfg(feature = "op-joining")]
+pub mod joining;
 pub mod loss;
+pub mod masks;
 pub mod matmul;
 pub mod norm;
 pub mod numeric;
@@ -22,6 +25,7 @@ pub mod optim;
 pub mod pointwise;
 pub mod random;
 pub mod reduce;
+pub mod regions;
 pub mod rules;
 pub mod softmax;
 pub mod views;

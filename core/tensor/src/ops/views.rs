@@ -139,6 +139,25 @@ pub fn select(self_: &Dense, dim: i64, index: i64) -> Result<Geometry> {
     Ok(geometry)
 }
 
+/// The diagonal of two dimensions, as a last one.
+pub fn diagonal(self_: &Dense, offset: i64, dim1: i64, dim2: i64) -> Result<Geometry> {
+    let (first, second) = (wrap_dim(dim1, self_.ndim())?, wrap_dim(dim2, self_.ndim())?);
+    ensure!(first != second, Runtime, "diagonal dimensions cannot be identical {dim1}, {dim2}");
+    let mut geometry = pick(self_, (0..self_.ndim()).filter(|&dim| dim != first && dim != second));
+    let ((rows, columns), strides) =
+        ((self_.sizes()[first], self_.sizes()[second]), [first, second].map(|dim| self_.strides()[dim]));
+    let length =
+        if offset >= 0 { rows.min(columns.saturating_sub(offset)) } else { rows.saturating_add(offset).min(columns) };
+    let length = length.max(0);
+    // An empty diagonal begins where the matrix does.
+    if length > 0 {
+        geometry.offset += if offset >= 0 { offset * strides[1] } else { -offset * strides[0] };
+    }
+    geometry.sizes.push(length);
+    geometry.strides.push(strides[0] + strides[1]);
+    Ok(geometry)
+}
+
 /// The bounds of a slice of a dimension of `size`: negative ones count from the end, all are clamped.
 pub(super) fn slice_bounds(size: i64, start: Option<i64>, end: Option<i64>) -> (i64, i64) {
     let wrap = |bound: i64| if bound < 0 { bound.saturating_add(size) } else { bound };

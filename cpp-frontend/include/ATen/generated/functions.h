@@ -2470,6 +2470,363 @@ inline Tensor& cat_outf(TensorList tensors, int64_t dim, Tensor& out) {
 inline Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
   return cat_outf(tensors, dim, out);
 }
+/// A copy of the tensor with one slice replaced.
+/// `out[..., index, ...] = src`
+inline Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_select_scatter(self.handle(), src.handle(), dim, index, &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with every so many slices replaced.
+/// `out[..., start : end : step, ...] = src`
+inline Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_slice_scatter(self.handle(), src.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with a diagonal replaced.
+/// `out[i, i + offset] = src[i] for dim1 and dim2`
+inline Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagonal_scatter(self.handle(), src.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+/// `out[..., i, i + offset] = self[..., i]`
+inline Tensor diag_embed(const Tensor& self, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diag_embed(self.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+/// `out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i`
+inline Tensor diag(const Tensor& self, int64_t diagonal = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diag(self.handle(), diagonal, &out0));
+  return Tensor(out0);
+}
+/// A matrix with all elements on its diagonal.
+/// `out[i, i + offset] = self.flatten()[i]`
+inline Tensor diagflat(const Tensor& self, int64_t offset = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagflat(self.handle(), offset, &out0));
+  return Tensor(out0);
+}
+/// The lower triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+inline Tensor tril(const Tensor& self, int64_t diagonal = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tril(self.handle(), diagonal, &out0));
+  return Tensor(out0);
+}
+/// The lower triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+inline Tensor& tril_outf(const Tensor& self, int64_t diagonal, Tensor& out) {
+  rlt::check(rlt_tensor_tril_out(self.handle(), diagonal, out.handle()));
+  return out;
+}
+/// The lower triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+inline Tensor& tril_out(Tensor& out, const Tensor& self, int64_t diagonal = 0) {
+  return tril_outf(self, diagonal, out);
+}
+/// The upper triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+inline Tensor triu(const Tensor& self, int64_t diagonal = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_triu(self.handle(), diagonal, &out0));
+  return Tensor(out0);
+}
+/// The upper triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+inline Tensor& triu_outf(const Tensor& self, int64_t diagonal, Tensor& out) {
+  rlt::check(rlt_tensor_triu_out(self.handle(), diagonal, out.handle()));
+  return out;
+}
+/// The upper triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+inline Tensor& triu_out(Tensor& out, const Tensor& self, int64_t diagonal = 0) {
+  return triu_outf(self, diagonal, out);
+}
+/// Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the last dimension on.
+/// `out[..., i + left, ...] = self[..., i, ...], else value`
+inline Tensor constant_pad_nd(const Tensor& self, IntArrayRef pad, const Scalar& value = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_constant_pad_nd(self.handle(), pad.data(), rlt::length(pad.size()), &value.raw(), &out0));
+  return Tensor(out0);
+}
+/// The indices of the elements that differ from zero, in row-major order.
+/// `out[k] = the coordinates of number k of them`
+inline Tensor nonzero(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nonzero(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// The indices of the elements that differ from zero, in row-major order.
+/// `out[k] = the coordinates of number k of them`
+inline Tensor argwhere(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_argwhere(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// The elements under a mask, in row-major order.
+/// `out[k] = number k of the elements whose mask is true`
+inline Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_masked_select(self.handle(), mask.handle(), &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major order.
+/// `out_i = the next element of source if mask_i, else self_i`
+inline Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_masked_scatter(self.handle(), mask.handle(), source.handle(), &out0));
+  return Tensor(out0);
+}
+
+// joining: Joining, splitting, repeating and turning.
+/// Joins tensors along a new dimension; the dtypes are promoted.
+/// `out[..., k, ...] = tensors[k][...]`
+inline Tensor stack(TensorList tensors, int64_t dim = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_stack(rlt::handles(tensors), rlt::length(tensors.size()), dim, &out0));
+  return Tensor(out0);
+}
+/// Joins tensors along a new dimension; the dtypes are promoted.
+/// `out[..., k, ...] = tensors[k][...]`
+inline Tensor& stack_outf(TensorList tensors, int64_t dim, Tensor& out) {
+  rlt::check(rlt_tensor_stack_out(rlt::handles(tensors), rlt::length(tensors.size()), dim, out.handle()));
+  return out;
+}
+/// Joins tensors along a new dimension; the dtypes are promoted.
+/// `out[..., k, ...] = tensors[k][...]`
+inline Tensor& stack_out(Tensor& out, TensorList tensors, int64_t dim = 0) {
+  return stack_outf(tensors, dim, out);
+}
+/// Joins tensors side by side: along the second dimension, vectors along their only one.
+/// `out = cat(tensors, 1), or 0 for vectors`
+inline Tensor hstack(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hstack(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Joins tensors one above the other; vectors are rows.
+/// `out = cat(atleast_2d(tensors), 0)`
+inline Tensor vstack(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_vstack(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Joins tensors in depth, along the third dimension.
+/// `out = cat(atleast_3d(tensors), 2)`
+inline Tensor dstack(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dstack(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Joins tensors side by side; vectors are columns.
+/// `out = hstack(tensors), vectors with a second dimension of size 1`
+inline Tensor column_stack(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_column_stack(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Gives a tensor without dimensions one.
+/// `out_i = self_i in row-major order`
+inline Tensor atleast_1d(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atleast_1d(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Gives each tensor without dimensions one.
+/// `out_i = self_i in row-major order`
+inline std::vector<Tensor> atleast_1d(TensorList tensors) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_atleast_1d_Sequence(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Gives a tensor two dimensions at least: a vector becomes a row.
+/// `out_i = self_i in row-major order`
+inline Tensor atleast_2d(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atleast_2d(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Gives each tensor two dimensions at least: a vector becomes a row.
+/// `out_i = self_i in row-major order`
+inline std::vector<Tensor> atleast_2d(TensorList tensors) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_atleast_2d_Sequence(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Gives a tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
+/// `out_i = self_i in row-major order`
+inline Tensor atleast_3d(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_atleast_3d(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Gives each tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
+/// `out_i = self_i in row-major order`
+inline std::vector<Tensor> atleast_3d(TensorList tensors) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_atleast_3d_Sequence(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits a dimension into at most so many parts of equal size; the last may be smaller.
+/// `out = split(self, ceil(d / chunks), dim)`
+inline std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_chunk(self.handle(), chunks, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits a dimension into exactly so many parts, the first ones longer by one where they cannot be equal.
+/// `out_k has d / sections elements, one more for k < d mod sections`
+inline std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_tensor_split_sections(self.handle(), sections, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits a dimension at the given places.
+/// `out_k = self[..., indices_(k - 1) : indices_k, ...]`
+inline std::vector<Tensor> tensor_split(const Tensor& self, IntArrayRef indices, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_tensor_split_indices(self.handle(), indices.data(), rlt::length(indices.size()), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// As tensor_split with sections, if the tensor is a number, or with indices, if it is a list.
+/// `see tensor_split`
+inline std::vector<Tensor> tensor_split(const Tensor& self, const Tensor& tensor_indices_or_sections, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_tensor_split_tensor_indices_or_sections(self.handle(), tensor_indices_or_sections.handle(), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the second dimension, or the only one of a vector into equal parts.
+/// `see tensor_split`
+inline std::vector<Tensor> hsplit(const Tensor& self, int64_t sections) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_hsplit_int(self.handle(), sections, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the second dimension, or the only one of a vector at the given places.
+/// `see tensor_split`
+inline std::vector<Tensor> hsplit(const Tensor& self, IntArrayRef indices) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_hsplit_array(self.handle(), indices.data(), rlt::length(indices.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the first dimension into equal parts.
+/// `see tensor_split`
+inline std::vector<Tensor> vsplit(const Tensor& self, int64_t sections) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_vsplit_int(self.handle(), sections, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the first dimension at the given places.
+/// `see tensor_split`
+inline std::vector<Tensor> vsplit(const Tensor& self, IntArrayRef indices) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_vsplit_array(self.handle(), indices.data(), rlt::length(indices.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the third dimension into equal parts.
+/// `see tensor_split`
+inline std::vector<Tensor> dsplit(const Tensor& self, int64_t sections) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_dsplit_int(self.handle(), sections, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the third dimension at the given places.
+/// `see tensor_split`
+inline std::vector<Tensor> dsplit(const Tensor& self, IntArrayRef indices) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_dsplit_array(self.handle(), indices.data(), rlt::length(indices.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Repeats the tensor along its last dimensions.
+/// `out[i] = self[i mod d]`
+inline Tensor tile(const Tensor& self, IntArrayRef dims) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tile(self.handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Shows the tensor with a larger shape, dimensions of size 1 repeated without copying.
+/// `out[i] = self[i], 0 for dimensions of size 1`
+inline Tensor broadcast_to(const Tensor& self, IntArrayRef size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_broadcast_to(self.handle(), size.data(), rlt::length(size.size()), &out0));
+  return Tensor(out0);
+}
+/// Shows all tensors with the shape that they broadcast to.
+/// `out_k = broadcast_to(tensors_k, shape)`
+inline std::vector<Tensor> broadcast_tensors(TensorList tensors) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_broadcast_tensors(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Spreads vectors over a grid: one tensor of coordinates for each.
+/// `out_k[i_0, ..., i_n] = tensors_k[i_k]; for "xy" the first two dimensions change places`
+inline std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_meshgrid_indexing(rlt::handles(tensors), rlt::length(tensors.size()), rlt::text(indexing), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Spreads vectors over a grid: one tensor of coordinates for each.
+/// `out_k[i_0, ..., i_n] = tensors_k[i_k]`
+inline std::vector<Tensor> meshgrid(TensorList tensors) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_meshgrid(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Lists all combinations of elements of vectors.
+/// `out = stack(meshgrid(tensors), -1), one row for each`
+inline Tensor cartesian_prod(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cartesian_prod(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Puts matrices on the diagonal of a larger one, zeros elsewhere.
+/// `out = the matrices, corner to corner`
+inline Tensor block_diag(TensorList tensors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_block_diag(rlt::handles(tensors), rlt::length(tensors.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns dimensions around.
+/// `out[..., i, ...] = self[..., d - 1 - i, ...]`
+inline Tensor flip(const Tensor& self, IntArrayRef dims) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_flip(self.handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns the second dimension around.
+/// `out = flip(self, 1)`
+inline Tensor fliplr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fliplr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Turns the first dimension around.
+/// `out = flip(self, 0)`
+inline Tensor flipud(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_flipud(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shifts dimensions around: what leaves at the end comes in at the start. Without dimensions all elements are shifted as a vector.
+/// `out[..., (i + shift) mod d, ...] = self[..., i, ...]`
+inline Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_roll(self.handle(), shifts.data(), rlt::length(shifts.size()), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns a plane of two dimensions by quarters.
+/// `out = flip(transpose(self)) for k = 1`
+inline Tensor rot90(const Tensor& self, int64_t k = 1, IntArrayRef dims = {0, 1}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rot90(self.handle(), k, dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
 
 // linalg: Products of matrices.
 /// Multiplies two matrices.
@@ -3011,6 +3368,27 @@ inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, 
 inline Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& mask, double scale) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_native_dropout_backward(grad_output.handle(), mask.handle(), scale, &out0));
+  return Tensor(out0);
+}
+/// Looks up rows of a table by index.
+/// `out[..., :] = weight[indices[...], :]`
+inline Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx = -1, bool scale_grad_by_freq = false, bool sparse = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_embedding(weight.handle(), indices.handle(), padding_idx, scale_grad_by_freq, sparse, &out0));
+  return Tensor(out0);
+}
+/// The gradient of embedding by its table.
+/// `out[indices[i], :] += grad[i, :], divided by how often the row was looked up with scale_grad_by_freq`
+inline Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx, bool scale_grad_by_freq) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_embedding_dense_backward(grad_output.handle(), indices.handle(), num_weights, padding_idx, scale_grad_by_freq, &out0));
+  return Tensor(out0);
+}
+/// Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
+/// `out[..., j] = 1 if j = self[...], else 0`
+inline Tensor one_hot(const Tensor& self, int64_t num_classes = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_one_hot(self.handle(), num_classes, &out0));
   return Tensor(out0);
 }
 
@@ -5328,6 +5706,41 @@ inline std::vector<Tensor> split_with_sizes(const Tensor& self, IntArrayRef spli
   rlt_tensor_list* out0 = nullptr;
   rlt::check(rlt_tensor_split_with_sizes(self.handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
   return rlt::adopt_list(out0);
+}
+/// Moves dimensions to other positions; the rest keeps its order.
+/// `out = permute(self, ...)`
+inline Tensor movedim(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_movedim_intlist(self.handle(), source.data(), rlt::length(source.size()), destination.data(), rlt::length(destination.size()), &out0));
+  return Tensor(out0);
+}
+/// Moves a dimension to another position; the rest keeps its order.
+/// `out = permute(self, ...)`
+inline Tensor movedim(const Tensor& self, int64_t source, int64_t destination) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_movedim_int(self.handle(), source, destination, &out0));
+  return Tensor(out0);
+}
+/// Splits a dimension into several; one size may be -1.
+/// `out_i = self_i in row-major order`
+inline Tensor unflatten(const Tensor& self, int64_t dim, IntArrayRef sizes) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unflatten_int(self.handle(), dim, sizes.data(), rlt::length(sizes.size()), &out0));
+  return Tensor(out0);
+}
+/// Gives the elements one dimension, without gaps: a view where possible.
+/// `out_i = self_i in row-major order`
+inline Tensor ravel(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ravel(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// A view of the diagonal of two dimensions, as a last dimension.
+/// `out[..., i] = self[i, i + offset] of dim1 and dim2`
+inline Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagonal(self.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
 }
 
 RLT_NAMESPACE_END

@@ -1095,6 +1095,236 @@ Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}) co
   rlt::check(rlt_tensor_take_along_dim(handle(), indices.handle(), rlt::optional_int(dim), &out0));
   return Tensor(out0);
 }
+/// A copy of the tensor with one slice replaced.
+/// `out[..., index, ...] = src`
+Tensor select_scatter(const Tensor& src, int64_t dim, int64_t index) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_select_scatter(handle(), src.handle(), dim, index, &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with every so many slices replaced.
+/// `out[..., start : end : step, ...] = src`
+Tensor slice_scatter(const Tensor& src, int64_t dim = 0, std::optional<int64_t> start = {}, std::optional<int64_t> end = {}, int64_t step = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_slice_scatter(handle(), src.handle(), dim, rlt::optional_int(start), rlt::optional_int(end), step, &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with a diagonal replaced.
+/// `out[i, i + offset] = src[i] for dim1 and dim2`
+Tensor diagonal_scatter(const Tensor& src, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagonal_scatter(handle(), src.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+/// `out[..., i, i + offset] = self[..., i]`
+Tensor diag_embed(int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diag_embed(handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+/// `out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i`
+Tensor diag(int64_t diagonal = 0) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diag(handle(), diagonal, &out0));
+  return Tensor(out0);
+}
+/// A matrix with all elements on its diagonal.
+/// `out[i, i + offset] = self.flatten()[i]`
+Tensor diagflat(int64_t offset = 0) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagflat(handle(), offset, &out0));
+  return Tensor(out0);
+}
+/// The lower triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+Tensor tril(int64_t diagonal = 0) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tril(handle(), diagonal, &out0));
+  return Tensor(out0);
+}
+/// The lower triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j <= i + diagonal, else 0`
+Tensor& tril_(int64_t diagonal = 0) const {
+  rlt::check(rlt_tensor_tril_(handle(), diagonal));
+  return const_cast<Tensor&>(*this);
+}
+/// The upper triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+Tensor triu(int64_t diagonal = 0) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_triu(handle(), diagonal, &out0));
+  return Tensor(out0);
+}
+/// The upper triangle of matrices, zeros elsewhere.
+/// `out[i, j] = self[i, j] if j >= i + diagonal, else 0`
+Tensor& triu_(int64_t diagonal = 0) const {
+  rlt::check(rlt_tensor_triu_(handle(), diagonal));
+  return const_cast<Tensor&>(*this);
+}
+/// The indices of the elements that differ from zero, in row-major order.
+/// `out[k] = the coordinates of number k of them`
+Tensor nonzero() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nonzero(handle(), &out0));
+  return Tensor(out0);
+}
+/// The indices of the elements that differ from zero, in row-major order.
+/// `out[k] = the coordinates of number k of them`
+Tensor argwhere() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_argwhere(handle(), &out0));
+  return Tensor(out0);
+}
+/// The elements under a mask, in row-major order.
+/// `out[k] = number k of the elements whose mask is true`
+Tensor masked_select(const Tensor& mask) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_masked_select(handle(), mask.handle(), &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major order.
+/// `out_i = the next element of source if mask_i, else self_i`
+Tensor masked_scatter(const Tensor& mask, const Tensor& source) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_masked_scatter(handle(), mask.handle(), source.handle(), &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major order.
+/// `out_i = the next element of source if mask_i, else self_i`
+Tensor& masked_scatter_(const Tensor& mask, const Tensor& source) const {
+  rlt::check(rlt_tensor_masked_scatter_(handle(), mask.handle(), source.handle()));
+  return const_cast<Tensor&>(*this);
+}
+
+// joining: Joining, splitting, repeating and turning.
+/// Splits a dimension into at most so many parts of equal size; the last may be smaller.
+/// `out = split(self, ceil(d / chunks), dim)`
+std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_chunk(handle(), chunks, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits a dimension into exactly so many parts, the first ones longer by one where they cannot be equal.
+/// `out_k has d / sections elements, one more for k < d mod sections`
+std::vector<Tensor> tensor_split(int64_t sections, int64_t dim = 0) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_tensor_split_sections(handle(), sections, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits a dimension at the given places.
+/// `out_k = self[..., indices_(k - 1) : indices_k, ...]`
+std::vector<Tensor> tensor_split(IntArrayRef indices, int64_t dim = 0) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_tensor_split_indices(handle(), indices.data(), rlt::length(indices.size()), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// As tensor_split with sections, if the tensor is a number, or with indices, if it is a list.
+/// `see tensor_split`
+std::vector<Tensor> tensor_split(const Tensor& tensor_indices_or_sections, int64_t dim = 0) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_tensor_split_tensor_indices_or_sections(handle(), tensor_indices_or_sections.handle(), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the second dimension, or the only one of a vector into equal parts.
+/// `see tensor_split`
+std::vector<Tensor> hsplit(int64_t sections) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_hsplit_int(handle(), sections, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the second dimension, or the only one of a vector at the given places.
+/// `see tensor_split`
+std::vector<Tensor> hsplit(IntArrayRef indices) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_hsplit_array(handle(), indices.data(), rlt::length(indices.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the first dimension into equal parts.
+/// `see tensor_split`
+std::vector<Tensor> vsplit(int64_t sections) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_vsplit_int(handle(), sections, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the first dimension at the given places.
+/// `see tensor_split`
+std::vector<Tensor> vsplit(IntArrayRef indices) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_vsplit_array(handle(), indices.data(), rlt::length(indices.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the third dimension into equal parts.
+/// `see tensor_split`
+std::vector<Tensor> dsplit(int64_t sections) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_dsplit_int(handle(), sections, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Splits the third dimension at the given places.
+/// `see tensor_split`
+std::vector<Tensor> dsplit(IntArrayRef indices) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_dsplit_array(handle(), indices.data(), rlt::length(indices.size()), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Repeats the tensor along its dimensions; further ones are put in front.
+/// `out[i] = self[i mod d]`
+Tensor repeat(IntArrayRef repeats) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_repeat(handle(), repeats.data(), rlt::length(repeats.size()), &out0));
+  return Tensor(out0);
+}
+/// Repeats the tensor along its last dimensions.
+/// `out[i] = self[i mod d]`
+Tensor tile(IntArrayRef dims) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tile(handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Shows the tensor with a larger shape, dimensions of size 1 repeated without copying.
+/// `out[i] = self[i], 0 for dimensions of size 1`
+Tensor broadcast_to(IntArrayRef size) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_broadcast_to(handle(), size.data(), rlt::length(size.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns dimensions around.
+/// `out[..., i, ...] = self[..., d - 1 - i, ...]`
+Tensor flip(IntArrayRef dims) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_flip(handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns the second dimension around.
+/// `out = flip(self, 1)`
+Tensor fliplr() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fliplr(handle(), &out0));
+  return Tensor(out0);
+}
+/// Turns the first dimension around.
+/// `out = flip(self, 0)`
+Tensor flipud() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_flipud(handle(), &out0));
+  return Tensor(out0);
+}
+/// Shifts dimensions around: what leaves at the end comes in at the start. Without dimensions all elements are shifted as a vector.
+/// `out[..., (i + shift) mod d, ...] = self[..., i, ...]`
+Tensor roll(IntArrayRef shifts, IntArrayRef dims = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_roll(handle(), shifts.data(), rlt::length(shifts.size()), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns a plane of two dimensions by quarters.
+/// `out = flip(transpose(self)) for k = 1`
+Tensor rot90(int64_t k = 1, IntArrayRef dims = {0, 1}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rot90(handle(), k, dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
 
 // linalg: Products of matrices.
 /// Multiplies two matrices.
@@ -2447,4 +2677,46 @@ std::vector<Tensor> split_with_sizes(IntArrayRef split_sizes, int64_t dim = 0) c
   rlt_tensor_list* out0 = nullptr;
   rlt::check(rlt_tensor_split_with_sizes(handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
   return rlt::adopt_list(out0);
+}
+/// Moves dimensions to other positions; the rest keeps its order.
+/// `out = permute(self, ...)`
+Tensor movedim(IntArrayRef source, IntArrayRef destination) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_movedim_intlist(handle(), source.data(), rlt::length(source.size()), destination.data(), rlt::length(destination.size()), &out0));
+  return Tensor(out0);
+}
+/// Moves a dimension to another position; the rest keeps its order.
+/// `out = permute(self, ...)`
+Tensor movedim(int64_t source, int64_t destination) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_movedim_int(handle(), source, destination, &out0));
+  return Tensor(out0);
+}
+/// Splits a dimension into several; one size may be -1.
+/// `out_i = self_i in row-major order`
+Tensor unflatten(int64_t dim, IntArrayRef sizes) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unflatten_int(handle(), dim, sizes.data(), rlt::length(sizes.size()), &out0));
+  return Tensor(out0);
+}
+/// Gives the elements one dimension, without gaps: a view where possible.
+/// `out_i = self_i in row-major order`
+Tensor ravel() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ravel(handle(), &out0));
+  return Tensor(out0);
+}
+/// Gives the elements the sizes of another tensor: a view where possible.
+/// `out_i = self_i in row-major order`
+Tensor reshape_as(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reshape_as(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// A view of the diagonal of two dimensions, as a last dimension.
+/// `out[..., i] = self[i, i + offset] of dim1 and dim2`
+Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagonal(handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
 }

@@ -1,6 +1,7 @@
 //! Derivatives of elements that are put together at the places of an index.
 
 use super::Expr;
+use crate::ops;
 use rushlight_base::Scalar;
 
 /// Where elements went: along a dimension, by an index for each element or for each slice.
@@ -191,4 +192,33 @@ pub fn index_fill_value(grad: &Expr, dim: i64, index: &Expr) -> Expr {
 /// The gradient of `put` by what was there: nothing where it was replaced.
 pub fn put_self(grad: &Expr, index: &Expr, source: &Expr, accumulate: bool) -> Expr {
     if accumulate { grad.clone() } else { grad.put(index, source.zeros(), false) }
+}
+
+/// The gradient of `stack`: the slice that belongs to each input.
+#[cfg(feature = "op-joining")]
+pub fn stack(grad: &Expr, count: usize, dim: i64) -> Vec<Expr> {
+    (0..count).map(|at| grad.select_int(dim, at as i64)).collect()
+}
+
+/// The gradient of padding: the middle; and what was cut has none.
+pub fn constant_pad_nd(grad: &Expr, pad: &[i64]) -> Expr {
+    let back: Vec<i64> = pad.iter().map(|width| -width).collect();
+    grad.constant_pad_nd(&back, 0)
+}
+
+/// The gradient of `masked_select`, in the shape that tensor and mask broadcast to.
+pub fn masked_select(grad: &Expr, self_: &Expr, mask: &Expr) -> Expr {
+    let zeros = Expr::of(|| {
+        let sizes = ops::rules::broadcast_sizes(&self_.sizes(), &mask.sizes())?;
+        ops::zeros(&sizes, grad.options())
+    });
+    zeros.masked_scatter(mask, grad)
+}
+
+/// The gradient of `masked_scatter` by its source: what was not used has none.
+pub fn masked_scatter_source(grad: &Expr, mask: &Expr, sizes: &[i64]) -> Expr {
+    let used = Expr::of(|| ops::expand(mask.tensor()?, &grad.sizes(), false));
+    let used = grad.masked_select(used);
+    let unused = sizes.iter().product::<i64>() - used.numel();
+    used.constant_pad_nd(&[0, unused], 0).reshape(sizes)
 }

@@ -4,26 +4,34 @@
 
 #[cfg(feature = "op-activation")]
 mod activation;
+mod indexing;
+#[cfg(feature = "op-joining")]
+mod joining;
 #[cfg(feature = "op-linalg")]
 mod linalg;
 #[cfg(feature = "op-loss")]
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+mod view;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
+pub use indexing::*;
+#[cfg(feature = "op-joining")]
+pub use joining::*;
 #[cfg(feature = "op-linalg")]
 pub use linalg::*;
 #[cfg(feature = "op-loss")]
 pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+pub use view::*;
 
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure};
 
 /// The complex conjugate; a real tensor is its own.
 pub fn conj(self_: &Tensor) -> Result<Tensor> {
@@ -278,111 +286,6 @@ pub fn to_other(
     to(self_, other.options(), non_blocking, copy, memory_format)
 }
 
-/// A view where strides allow, else a copy.
-pub fn reshape(self_: &Tensor, shape: &[i64]) -> Result<Tensor> {
-    let sizes = ops::views::infer_size(shape, self_.numel())?;
-    if ops::views::view_strides(&self_.sizes(), &self_.strides(), &sizes).is_some() {
-        return ops::view(self_, &sizes);
-    }
-    ops::view(&ops::clone(self_, Some(MemoryFormat::Contiguous))?, &sizes)
-}
-
-/// A view in the shape of another tensor.
-pub fn view_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    ops::view(self_, &other.sizes())
-}
-
-/// Expanded to the shape of another tensor.
-pub fn expand_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    ops::expand(self_, &other.sizes(), false)
-}
-
-/// Dimensions `start_dim` to `end_dim` as one.
-pub fn flatten(self_: &Tensor, start_dim: i64, end_dim: i64) -> Result<Tensor> {
-    let (first, last) = (wrap_dim(start_dim, self_.ndim())?, wrap_dim(end_dim, self_.ndim())?);
-    ensure!(first <= last, Runtime, "flatten() has invalid args: start_dim cannot come after end_dim");
-    if self_.ndim() == 0 {
-        return ops::reshape(self_, &[1]);
-    }
-    if first == last {
-        return Ok(self_.clone());
-    }
-    let sizes = self_.sizes();
-    let mut shape = DimVec::from_slice(&sizes[..first]);
-    shape.push(sizes[first..=last].iter().product());
-    shape.extend_from_slice(&sizes[last + 1..]);
-    ops::reshape(self_, &shape)
-}
-
-/// `length` elements of a dimension from `start` on.
-pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-    ensure!(self_.ndim() > 0, Runtime, "narrow() cannot be applied to a 0-dim tensor.");
-    ensure!(length >= 0, Runtime, "narrow(): length must be non-negative.");
-    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    ensure!(
-        (-size..=size).contains(&start),
-        Index,
-        "start out of range (expected to be in range of [{}, {size}], but got {start})",
-        -size
-    );
-    let start = if start < 0 { start + size } else { start };
-    ensure!(start <= size - length, Runtime, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
-    ops::slice_tensor(self_, dim, Some(start), Some(start + length), 1)
-}
-
-/// Pieces of `split_size` along a dimension; the last may be smaller.
-pub fn split(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
-    ensure!(self_.ndim() > 0, Runtime, "split expects at least a 1-dimensional tensor");
-    ensure!(split_size >= 0, Runtime, "split expects split_size be non-negative, but got split_size={split_size}");
-    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    ensure!(
-        split_size > 0 || size == 0,
-        Runtime,
-        "split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
-    );
-    let count = if split_size == 0 { 1 } else { ((size + split_size - 1) / split_size).max(1) };
-    (0..count)
-        .map(|at| {
-            let start = at * split_size;
-            ops::slice_tensor(self_, dim, Some(start), Some((start + split_size).min(size)), 1)
-        })
-        .collect()
-}
-
-/// Pieces of the given sizes along a dimension.
-pub fn split_with_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
-    ensure!(self_.ndim() != 0, Runtime, "split expects at least a 1-dimensional tensor");
-    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    ensure!(
-        split_size.iter().all(|&length| length >= 0),
-        Runtime,
-        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}",
-        format_sizes(split_size)
-    );
-    ensure!(
-        split_size.iter().sum::<i64>() == size,
-        Runtime,
-        "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), but \
-         got split_sizes={}",
-        format_sizes(split_size)
-    );
-    let mut start = 0;
-    let mut piece = |length: i64| {
-        let end = start + length;
-        let piece = ops::slice_tensor(self_, dim, Some(start), Some(end), 1);
-        start = end;
-        piece
-    };
-    split_size.iter().map(|&length| piece(length)).collect()
-}
-
-/// The slices of a dimension.
-pub fn unbind(self_: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
-    ensure!(self_.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
-    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    (0..size).map(|at| ops::select_int(self_, dim, at)).collect()
-}
-
 /// self, or a number, by a condition.
 pub fn where_scalarother(condition: &Tensor, self_: &Tensor, other: Scalar) -> Result<Tensor> {
     ops::where_self(condition, self_, &number(other, condition)?)
@@ -403,34 +306,6 @@ fn number(value: Scalar, like: &Tensor) -> Result<Tensor> {
     let tensor = ops::full(&[], value, Options::of(value.dtype()).on(like.device()))?;
     tensor.set_wrapped_number(true)?;
     Ok(tensor)
-}
-
-/// The gradient of `index_select`: the gradient's slices added up where they came from.
-pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
-    ops::index_add(&ops::zeros(self_sizes, grad.options())?, dim, index, grad, Scalar::Int(1))
-}
-
-/// Elements at indices along a dimension, which broadcast with the tensor; of all elements without a dimension.
-pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
-    let Some(dim) = dim else {
-        return ops::gather(&ops::reshape(self_, &[-1])?, 0, &ops::reshape(indices, &[-1])?, false);
-    };
-    ensure!(
-        self_.ndim() == indices.ndim(),
-        Runtime,
-        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for \
-         input, and {} dimensions for indices",
-        self_.ndim(),
-        indices.ndim()
-    );
-    let dim = wrap_dim(dim, self_.ndim())?;
-    let (mut own, mut others) = (self_.sizes(), indices.sizes());
-    for at in (0..own.len()).filter(|&at| at != dim) {
-        // Sizes that differ, neither of them 1, are what `expand` refuses.
-        let size = if own[at] == 1 { others[at] } else { own[at] };
-        (own[at], others[at]) = (size, size);
-    }
-    ops::gather(&ops::expand(self_, &own, false)?, dim as i64, &ops::expand(indices, &others, false)?, false)
 }
 
 /// The gradient of a reduction that picks one element: the gradient at the picked places.

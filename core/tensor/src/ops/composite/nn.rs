@@ -39,3 +39,39 @@ pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     ops::div_scalar_(&noise, Scalar::Float(1.0 - p))?;
     ops::mul_tensor(input, &noise)
 }
+
+/// The gradient of `embedding` by its table.
+pub fn embedding_dense_backward(
+    grad_output: &Tensor,
+    indices: &Tensor,
+    num_weights: i64,
+    padding_idx: i64,
+    scale_grad_by_freq: bool,
+) -> Result<Tensor> {
+    let width = grad_output.sizes().last().copied().unwrap_or(1);
+    let (rows, mut grad) = (ops::reshape(indices, &[-1])?, ops::reshape(grad_output, &[indices.numel(), width])?);
+    if scale_grad_by_freq {
+        let ones = ops::ones(&rows.sizes(), grad.options())?;
+        let zeros = ops::zeros(&[num_weights], grad.options())?;
+        let counts = ops::index_add(&zeros, 0, &rows, &ones, Scalar::Int(1))?;
+        grad = ops::div_tensor(&grad, &ops::unsqueeze(&ops::index_select(&counts, 0, &rows)?, 1)?)?;
+    }
+    if padding_idx >= 0 {
+        let padding = ops::unsqueeze(&ops::eq_scalar(&rows, Scalar::Int(padding_idx))?, 1)?;
+        grad = ops::masked_fill_scalar(&grad, &padding, Scalar::Int(0))?;
+    }
+    ops::index_add(&ops::zeros(&[num_weights, width], grad.options())?, 0, &rows, &grad, Scalar::Int(1))
+}
+
+/// A 1 at each index of a last dimension.
+pub fn one_hot(self_: &Tensor, num_classes: i64) -> Result<Tensor> {
+    ensure!(self_.dtype() == DType::I64, Runtime, "one_hot is only applicable to index tensor of type LongTensor.");
+    ensure!(self_.numel() > 0 || num_classes > 0, Runtime, "Can not infer total number of classes from empty tensor.");
+    let largest = if self_.numel() > 0 { ops::max(self_)?.item()?.to_i64() } else { -1 };
+    let least = if self_.numel() > 0 { ops::min(self_)?.item()?.to_i64() } else { 0 };
+    ensure!(least >= 0, Runtime, "Class values must be non-negative.");
+    ensure!(num_classes == -1 || num_classes > largest, Runtime, "Class values must be smaller than num_classes.");
+    let mut sizes = self_.sizes();
+    sizes.push(if num_classes == -1 { largest + 1 } else { num_classes });
+    ops::scatter_value(&ops::zeros(&sizes, self_.options())?, -1, &ops::unsqueeze(self_, -1)?, Scalar::Int(1))
+}

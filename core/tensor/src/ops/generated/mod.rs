@@ -14,6 +14,8 @@ mod creation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
+#[cfg(feature = "op-joining")]
+mod joining;
 #[cfg(feature = "op-linalg")]
 mod linalg;
 #[cfg(feature = "op-loss")]
@@ -40,6 +42,8 @@ pub use creation::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
 pub use indexing::*;
+#[cfg(feature = "op-joining")]
+pub use joining::*;
 #[cfg(feature = "op-linalg")]
 pub use linalg::*;
 #[cfg(feature = "op-loss")]
@@ -72,6 +76,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     ELEMENTARY,
     #[cfg(feature = "op-indexing")]
     INDEXING,
+    #[cfg(feature = "op-joining")]
+    JOINING,
     #[cfg(feature = "op-linalg")]
     LINALG,
     #[cfg(feature = "op-loss")]

@@ -1,6 +1,5 @@
-//! Rules of operators that read or write at given places, and of concatenation.
+//! Rules of operators that read or write at the places of an index.
 
-use super::promotion::common_dtype;
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
 
@@ -299,85 +298,25 @@ fn scatter(self_: &Dense, dim: i64, index: &Dense) -> Result<Spec> {
     super::like(self_)
 }
 
-/// Vectors without elements take part in no shape check: a habit of early PyTorch.
-pub(crate) fn is_skipped(sizes: &[i64]) -> bool {
-    sizes == [0]
-}
-
-/// The inputs one after another along `dim`.
-pub fn cat(tensors: &[Dense], dim: i64) -> Result<Spec> {
-    ensure!(!tensors.is_empty(), Runtime, "torch.cat(): expected a non-empty list of Tensors");
-    for (at, tensor) in tensors.iter().enumerate() {
-        ensure!(tensor.ndim() > 0, Runtime, "zero-dimensional tensor (at position {at}) cannot be concatenated");
-    }
-    let inputs: Vec<&Dense> = tensors.iter().collect();
-    let dtype = common_dtype(&inputs)?;
-    let Some(model) = tensors.iter().find(|tensor| !is_skipped(tensor.sizes())) else {
-        wrap_dim(dim, 1)?;
-        return Ok(Spec::new(&[0], dtype, tensors[0].device));
-    };
-    let dim = wrap_dim(dim, model.ndim())?;
-    let mut sizes = DimVec::from_slice(model.sizes());
-    sizes[dim] = 0;
-    for (at, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| !is_skipped(tensor.sizes())) {
-        ensure!(
-            tensor.ndim() == model.ndim(),
-            Runtime,
-            "Tensors must have same number of dimensions: got {} and {}",
-            model.ndim(),
-            tensor.ndim()
-        );
-        for (axis, (&size, &expected)) in tensor.sizes().iter().zip(model.sizes()).enumerate() {
-            ensure!(
-                axis == dim || size == expected,
-                Runtime,
-                "Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {size} \
-                 for tensor number {at} in the list."
-            );
-        }
-        sizes[dim] += tensor.sizes()[dim];
-    }
-    Ok(Spec::new(&sizes, dtype, model.device))
-}
-
-/// The gradient of `select.int`: zeros with the gradient in one place.
-pub fn select_backward(grad_output: &Dense, input_sizes: &[i64], dim: i64, index: i64) -> Result<Spec> {
-    let dim = wrap_dim(dim, input_sizes.len())?;
-    let size = input_sizes.get(dim).copied().unwrap_or(0);
-    ensure!((-size..size).contains(&index), Index, "select_backward: index {index} is out of range for size {size}");
-    let (head, tail) = (&input_sizes[..dim], &input_sizes[dim + 1..]);
-    let fits =
-        grad_output.sizes().len() + 1 == input_sizes.len() && grad_output.sizes().iter().eq(head.iter().chain(tail));
-    ensure!(
-        fits,
-        Runtime,
-        "select_backward: gradient {} does not fit input sizes {}",
-        format_sizes(grad_output.sizes()),
-        format_sizes(input_sizes)
-    );
-    Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
-}
-
-/// The gradient of `slice.Tensor`: zeros with the gradient in the slice.
-pub fn slice_backward(
-    grad_output: &Dense,
-    input_sizes: &[i64],
-    dim: i64,
-    start: i64,
-    end: i64,
-    step: i64,
+/// Rows of `weight` at `indices`.
+#[cfg(feature = "op-nn")]
+pub fn embedding(
+    weight: &Dense,
+    indices: &Dense,
+    _padding_idx: i64,
+    _scale_grad_by_freq: bool,
+    sparse: bool,
 ) -> Result<Spec> {
-    let at = wrap_dim(dim, input_sizes.len())?;
-    ensure!(at < input_sizes.len() && step > 0, Runtime, "slice_backward: no such slice");
-    let (first, last) = crate::ops::views::slice_bounds(input_sizes[at], Some(start), Some(end));
-    let mut sizes = DimVec::from_slice(input_sizes);
-    sizes[at] = (last - first + step - 1) / step;
+    ensure!(weight.ndim() == 2, Runtime, "'weight' must be 2-D");
     ensure!(
-        grad_output.sizes() == &*sizes,
+        matches!(indices.dtype, DType::I32 | DType::I64),
         Runtime,
-        "slice_backward: gradient {} does not fit a slice of {}",
-        format_sizes(grad_output.sizes()),
-        format_sizes(input_sizes)
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got {} \
+         instead (while checking arguments for embedding)",
+        indices.dtype.c10_name()
     );
-    Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
+    ensure!(!sparse, NotImplemented, "embedding: sparse gradients are not supported");
+    let mut sizes = DimVec::from_slice(indices.sizes());
+    sizes.push(weight.sizes()[1]);
+    Ok(Spec::new(&sizes, weight.dtype, weight.device))
 }

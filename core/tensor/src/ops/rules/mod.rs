@@ -2,35 +2,42 @@
 //!
 //! `promotion`, `broadcast` and `layout` hold the arithmetic that PyTorch's TensorIterator does; the other
 //! files hold one function per rule that a schema entry names, by family. A rule reads sizes and dtypes,
-//! never data, and so serves the meta device as well.
+//! and so serves the meta device as well; only those of `masks`, where elements decide of the shape, read data.
 
 mod activation;
 mod broadcast;
 mod creation;
 mod elementary;
 mod indexing;
+#[cfg(feature = "op-joining")]
+mod joining;
 mod layout;
 mod linalg;
+mod masks;
 mod nn;
 mod numeric;
 mod pointwise;
 mod promotion;
 mod reduction;
+mod regions;
 
 pub use activation::*;
-#[cfg(feature = "op-linalg")]
-pub(super) use broadcast::broadcast_sizes;
+pub(crate) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 pub use creation::*;
 pub use elementary::*;
 pub use indexing::*;
+#[cfg(feature = "op-joining")]
+pub use joining::*;
 pub use layout::{is_non_overlapping_and_dense, preserved_strides};
 pub use linalg::*;
+pub use masks::*;
 pub use nn::*;
 pub use numeric::*;
 pub use pointwise::*;
 pub use promotion::{Promotion, common_dtype, scalar_dtype};
 pub use reduction::*;
+pub use regions::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};

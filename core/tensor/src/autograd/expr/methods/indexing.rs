@@ -140,4 +140,78 @@ impl Expr {
     pub fn take_along_dim(&self, indices: impl Into<Expr>, dim: Option<i64>) -> Expr {
         Expr::of(|| ops::take_along_dim(self.tensor()?, indices.into().tensor()?, dim))
     }
+
+    /// `select_scatter`: A copy of the tensor with one slice replaced.
+    pub fn select_scatter(&self, src: impl Into<Expr>, dim: i64, index: i64) -> Expr {
+        Expr::of(|| ops::select_scatter(self.tensor()?, src.into().tensor()?, dim, index))
+    }
+
+    /// `slice_scatter`: A copy of the tensor with every so many slices replaced.
+    pub fn slice_scatter(
+        &self,
+        src: impl Into<Expr>,
+        dim: i64,
+        start: Option<i64>,
+        end: Option<i64>,
+        step: i64,
+    ) -> Expr {
+        Expr::of(|| ops::slice_scatter(self.tensor()?, src.into().tensor()?, dim, start, end, step))
+    }
+
+    /// `diagonal_scatter`: A copy of the tensor with a diagonal replaced.
+    pub fn diagonal_scatter(&self, src: impl Into<Expr>, offset: i64, dim1: i64, dim2: i64) -> Expr {
+        Expr::of(|| ops::diagonal_scatter(self.tensor()?, src.into().tensor()?, offset, dim1, dim2))
+    }
+
+    /// `diag_embed`: Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+    pub fn diag_embed(&self, offset: i64, dim1: i64, dim2: i64) -> Expr {
+        Expr::of(|| ops::diag_embed(self.tensor()?, offset, dim1, dim2))
+    }
+
+    /// `diag`: The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+    pub fn diag(&self, diagonal: i64) -> Expr {
+        Expr::of(|| ops::diag(self.tensor()?, diagonal))
+    }
+
+    /// `diagflat`: A matrix with all elements on its diagonal.
+    pub fn diagflat(&self, offset: i64) -> Expr {
+        Expr::of(|| ops::diagflat(self.tensor()?, offset))
+    }
+
+    /// `tril`: The lower triangle of matrices, zeros elsewhere.
+    pub fn tril(&self, diagonal: i64) -> Expr {
+        Expr::of(|| ops::tril(self.tensor()?, diagonal))
+    }
+
+    /// `triu`: The upper triangle of matrices, zeros elsewhere.
+    pub fn triu(&self, diagonal: i64) -> Expr {
+        Expr::of(|| ops::triu(self.tensor()?, diagonal))
+    }
+
+    /// `constant_pad_nd`: Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the
+    /// last dimension on.
+    pub fn constant_pad_nd(&self, pad: &[i64], value: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::constant_pad_nd(self.tensor()?, pad, value.into()))
+    }
+
+    /// `nonzero`: The indices of the elements that differ from zero, in row-major order.
+    pub fn nonzero(&self) -> Expr {
+        Expr::of(|| ops::nonzero(self.tensor()?))
+    }
+
+    /// `argwhere`: The indices of the elements that differ from zero, in row-major order.
+    pub fn argwhere(&self) -> Expr {
+        Expr::of(|| ops::argwhere(self.tensor()?))
+    }
+
+    /// `masked_select`: The elements under a mask, in row-major order.
+    pub fn masked_select(&self, mask: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::masked_select(self.tensor()?, mask.into().tensor()?))
+    }
+
+    /// `masked_scatter`: A copy of the tensor with the elements under a mask replaced by those of a source, both in
+    /// row-major order.
+    pub fn masked_scatter(&self, mask: impl Into<Expr>, source: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::masked_scatter(self.tensor()?, mask.into().tensor()?, source.into().tensor()?))
+    }
 }

@@ -12,6 +12,8 @@ mod creation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
+#[cfg(feature = "op-joining")]
+mod joining;
 #[cfg(feature = "op-linalg")]
 mod linalg;
 #[cfg(feature = "op-loss")]

@@ -94,4 +94,39 @@ impl Expr {
     pub fn native_dropout_backward(&self, mask: impl Into<Expr>, scale: f64) -> Expr {
         Expr::of(|| ops::native_dropout_backward(self.tensor()?, mask.into().tensor()?, scale))
     }
+
+    /// `embedding`: Looks up rows of a table by index.
+    pub fn embedding(
+        &self,
+        indices: impl Into<Expr>,
+        padding_idx: i64,
+        scale_grad_by_freq: bool,
+        sparse: bool,
+    ) -> Expr {
+        Expr::of(|| ops::embedding(self.tensor()?, indices.into().tensor()?, padding_idx, scale_grad_by_freq, sparse))
+    }
+
+    /// `embedding_dense_backward`: The gradient of embedding by its table.
+    pub fn embedding_dense_backward(
+        &self,
+        indices: impl Into<Expr>,
+        num_weights: i64,
+        padding_idx: i64,
+        scale_grad_by_freq: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::embedding_dense_backward(
+                self.tensor()?,
+                indices.into().tensor()?,
+                num_weights,
+                padding_idx,
+                scale_grad_by_freq,
+            )
+        })
+    }
+
+    /// `one_hot`: Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
+    pub fn one_hot(&self, num_classes: i64) -> Expr {
+        Expr::of(|| ops::one_hot(self.tensor()?, num_classes))
+    }
 }

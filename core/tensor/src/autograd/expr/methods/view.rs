@@ -105,4 +105,34 @@ impl Expr {
     pub fn as_strided(&self, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Expr {
         Expr::of(|| ops::as_strided(self.tensor()?, size, stride, storage_offset))
     }
+
+    /// `movedim.intlist`: Moves dimensions to other positions; the rest keeps its order.
+    pub fn movedim_intlist(&self, source: &[i64], destination: &[i64]) -> Expr {
+        Expr::of(|| ops::movedim_intlist(self.tensor()?, source, destination))
+    }
+
+    /// `movedim.int`: Moves a dimension to another position; the rest keeps its order.
+    pub fn movedim_int(&self, source: i64, destination: i64) -> Expr {
+        Expr::of(|| ops::movedim_int(self.tensor()?, source, destination))
+    }
+
+    /// `unflatten.int`: Splits a dimension into several; one size may be -1.
+    pub fn unflatten_int(&self, dim: i64, sizes: &[i64]) -> Expr {
+        Expr::of(|| ops::unflatten_int(self.tensor()?, dim, sizes))
+    }
+
+    /// `ravel`: Gives the elements one dimension, without gaps: a view where possible.
+    pub fn ravel(&self) -> Expr {
+        Expr::of(|| ops::ravel(self.tensor()?))
+    }
+
+    /// `reshape_as`: Gives the elements the sizes of another tensor: a view where possible.
+    pub fn reshape_as(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::reshape_as(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `diagonal`: A view of the diagonal of two dimensions, as a last dimension.
+    pub fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Expr {
+        Expr::of(|| ops::diagonal(self.tensor()?, offset, dim1, dim2))
+    }
 }

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, MetaList, formulas};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
-use crate::ops::{index, rules};
+use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
 /// Joins tensors along a dimension; the dtypes are promoted.
@@ -47,7 +47,7 @@ mod forward {
             let tensors = dispatch::dense_list(tensors)?;
             let result = rules::cat(&tensors, dim)?.make()?;
             if dispatch::on_cpu("cat", &result, &tensors)? {
-                index::cat(&result, &tensors, dim)?;
+                regions::cat(&result, &tensors, dim)?;
             }
             Ok(result.into_tensor())
         })
@@ -59,7 +59,7 @@ mod forward {
             let spec = rules::cat(&tensors, dim)?;
             let place = spec.prepare_out(out, Overlap::Temporary, &tensors)?;
             if dispatch::on_cpu("cat.out", &place, &tensors)? {
-                index::cat(&place, &tensors, dim)?;
+                regions::cat(&place, &tensors, dim)?;
             }
             place.finish(out)
         })

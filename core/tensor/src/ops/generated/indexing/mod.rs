@@ -3,7 +3,13 @@
 
 use crate::dispatch::OpDef;
 
+mod argwhere;
 mod cat;
+mod constant_pad_nd;
+mod diag;
+mod diag_embed;
+mod diagflat;
+mod diagonal_scatter;
 mod gather;
 mod index_add;
 mod index_copy;
@@ -11,16 +17,29 @@ mod index_fill;
 mod index_reduce;
 mod index_select;
 mod index_select_backward;
+mod masked_scatter;
+mod masked_select;
+mod nonzero;
 mod put;
 mod scatter_add;
 mod scatter_reduce;
 mod scatter_src;
 mod scatter_value;
 mod scatter_value_reduce;
+mod select_scatter;
+mod slice_scatter;
 mod take;
 mod take_along_dim;
+mod tril;
+mod triu;
 
+pub use argwhere::argwhere;
 pub use cat::{cat, cat_out};
+pub use constant_pad_nd::constant_pad_nd;
+pub use diag::diag;
+pub use diag_embed::diag_embed;
+pub use diagflat::diagflat;
+pub use diagonal_scatter::diagonal_scatter;
 pub use gather::{gather, gather_out};
 pub use index_add::{index_add, index_add_, index_add_out};
 pub use index_copy::{index_copy, index_copy_, index_copy_out};
@@ -28,6 +47,9 @@ pub use index_fill::{index_fill_int_scalar, index_fill_int_scalar_, index_fill_i
 pub use index_reduce::{index_reduce, index_reduce_, index_reduce_out};
 pub use index_select::{index_select, index_select_out};
 pub use index_select_backward::index_select_backward;
+pub use masked_scatter::{masked_scatter, masked_scatter_};
+pub use masked_select::masked_select;
+pub use nonzero::nonzero;
 pub use put::{put, put_};
 pub use scatter_add::{scatter_add, scatter_add_, scatter_add_out};
 pub use scatter_reduce::{
@@ -37,13 +59,23 @@ pub use scatter_reduce::{
 pub use scatter_src::{scatter_src, scatter_src_, scatter_src_out};
 pub use scatter_value::{scatter_value, scatter_value_, scatter_value_out};
 pub use scatter_value_reduce::{scatter_value_reduce, scatter_value_reduce_, scatter_value_reduce_out};
+pub use select_scatter::select_scatter;
+pub use slice_scatter::slice_scatter;
 pub use take::{take, take_out};
 pub use take_along_dim::{take_along_dim, take_along_dim_out};
+pub use tril::{tril, tril_, tril_out};
+pub use triu::{triu, triu_, triu_out};
 
 /// The rows of this family in the operator table.
 pub static INDEXING: &[&OpDef] = &[
+    &argwhere::ARGWHERE,
     &cat::CAT,
     &cat::CAT_OUT,
+    &constant_pad_nd::CONSTANT_PAD_ND,
+    &diag::DIAG,
+    &diag_embed::DIAG_EMBED,
+    &diagflat::DIAGFLAT,
+    &diagonal_scatter::DIAGONAL_SCATTER,
     &gather::GATHER,
     &gather::GATHER_OUT,
     &index_add::INDEX_ADD,
@@ -62,6 +94,10 @@ pub static INDEXING: &[&OpDef] = &[
     &index_select::INDEX_SELECT,
     &index_select::INDEX_SELECT_OUT,
     &index_select_backward::INDEX_SELECT_BACKWARD,
+    &masked_scatter::MASKED_SCATTER,
+    &masked_scatter::MASKED_SCATTER_,
+    &masked_select::MASKED_SELECT,
+    &nonzero::NONZERO,
     &put::PUT,
     &put::PUT_,
     &scatter_add::SCATTER_ADD,
@@ -82,8 +118,16 @@ pub static INDEXING: &[&OpDef] = &[
     &scatter_value_reduce::SCATTER_VALUE_REDUCE,
     &scatter_value_reduce::SCATTER_VALUE_REDUCE_,
     &scatter_value_reduce::SCATTER_VALUE_REDUCE_OUT,
+    &select_scatter::SELECT_SCATTER,
+    &slice_scatter::SLICE_SCATTER,
     &take::TAKE,
     &take::TAKE_OUT,
     &take_along_dim::TAKE_ALONG_DIM,
     &take_along_dim::TAKE_ALONG_DIM_OUT,
+    &tril::TRIL,
+    &tril::TRIL_,
+    &tril::TRIL_OUT,
+    &triu::TRIU,
+    &triu::TRIU_,
+    &triu::TRIU_OUT,
 ];

@@ -4,22 +4,28 @@
 use crate::dispatch::OpDef;
 
 mod dropout;
+mod embedding;
+mod embedding_dense_backward;
 mod layer_norm;
 mod layer_norm_backward_input;
 mod layer_norm_backward_weight;
 mod native_dropout;
 mod native_dropout_backward;
 mod native_layer_norm;
+mod one_hot;
 mod softmax;
 mod softmax_backward_data;
 
 pub use dropout::{dropout, dropout_};
+pub use embedding::embedding;
+pub use embedding_dense_backward::embedding_dense_backward;
 pub use layer_norm::layer_norm;
 pub use layer_norm_backward_input::_layer_norm_backward_input;
 pub use layer_norm_backward_weight::_layer_norm_backward_weight;
 pub use native_dropout::native_dropout;
 pub use native_dropout_backward::native_dropout_backward;
 pub use native_layer_norm::native_layer_norm;
+pub use one_hot::one_hot;
 pub use softmax::{_softmax, _softmax_out, softmax_int, softmax_int_out};
 pub use softmax_backward_data::_softmax_backward_data;
 
@@ -27,12 +33,15 @@ pub use softmax_backward_data::_softmax_backward_data;
 pub static NN: &[&OpDef] = &[
     &dropout::DROPOUT,
     &dropout::DROPOUT_,
+    &embedding::EMBEDDING,
+    &embedding_dense_backward::EMBEDDING_DENSE_BACKWARD,
     &layer_norm::LAYER_NORM,
     &layer_norm_backward_input::_LAYER_NORM_BACKWARD_INPUT,
     &layer_norm_backward_weight::_LAYER_NORM_BACKWARD_WEIGHT,
     &native_dropout::NATIVE_DROPOUT,
     &native_dropout_backward::NATIVE_DROPOUT_BACKWARD,
     &native_layer_norm::NATIVE_LAYER_NORM,
+    &one_hot::ONE_HOT,
     &softmax::SOFTMAX_INT,
     &softmax::SOFTMAX_INT_OUT,
     &softmax::_SOFTMAX,

@@ -6,12 +6,16 @@ use crate::dispatch::OpDef;
 mod alias;
 mod as_strided;
 mod detach;
+mod diagonal;
 mod expand;
 mod expand_as;
 mod flatten;
+mod movedim;
 mod narrow;
 mod permute;
+mod ravel;
 mod reshape;
+mod reshape_as;
 mod select;
 mod select_backward;
 mod slice;
@@ -22,6 +26,7 @@ mod squeeze;
 mod t;
 mod transpose;
 mod unbind;
+mod unflatten;
 mod unsqueeze;
 #[allow(clippy::module_inception, reason = "the operator and its family have one name")]
 mod view;
@@ -30,12 +35,16 @@ mod view_as;
 pub use alias::alias;
 pub use as_strided::as_strided;
 pub use detach::detach;
+pub use diagonal::diagonal;
 pub use expand::expand;
 pub use expand_as::expand_as;
 pub use flatten::flatten_using_ints;
+pub use movedim::{movedim_int, movedim_intlist};
 pub use narrow::narrow;
 pub use permute::permute;
+pub use ravel::ravel;
 pub use reshape::reshape;
+pub use reshape_as::reshape_as;
 pub use select::select_int;
 pub use select_backward::select_backward;
 pub use slice::slice_tensor;
@@ -46,6 +55,7 @@ pub use squeeze::{squeeze, squeeze_dim};
 pub use t::t;
 pub use transpose::transpose_int;
 pub use unbind::unbind_int;
+pub use unflatten::unflatten_int;
 pub use unsqueeze::unsqueeze;
 pub use view::view;
 pub use view_as::view_as;
@@ -55,12 +65,17 @@ pub static VIEW: &[&OpDef] = &[
     &alias::ALIAS,
     &as_strided::AS_STRIDED,
     &detach::DETACH,
+    &diagonal::DIAGONAL,
     &expand::EXPAND,
     &expand_as::EXPAND_AS,
     &flatten::FLATTEN_USING_INTS,
+    &movedim::MOVEDIM_INTLIST,
+    &movedim::MOVEDIM_INT,
     &narrow::NARROW,
     &permute::PERMUTE,
+    &ravel::RAVEL,
     &reshape::RESHAPE,
+    &reshape_as::RESHAPE_AS,
     &select::SELECT_INT,
     &select_backward::SELECT_BACKWARD,
     &slice::SLICE_TENSOR,
@@ -73,6 +88,7 @@ pub static VIEW: &[&OpDef] = &[
     &t::T,
     &transpose::TRANSPOSE_INT,
     &unbind::UNBIND_INT,
+    &unflatten::UNFLATTEN_INT,
     &unsqueeze::UNSQUEEZE,
     &view::VIEW,
     &view_as::VIEW_AS,

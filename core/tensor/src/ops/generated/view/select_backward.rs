@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
-use crate::ops::{index, rules};
+use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
 /// Puts the gradient of select back into zeros.
@@ -37,7 +37,7 @@ mod forward {
             let grad_output = &*grad_output.dense()?;
             let result = rules::select_backward(grad_output, input_sizes, dim, index)?.make()?;
             if dispatch::on_cpu("select_backward", &result, [grad_output])? {
-                index::select_backward(&result, grad_output, input_sizes, dim, index)?;
+                regions::select_backward(&result, grad_output, input_sizes, dim, index)?;
             }
             Ok(result.into_tensor())
         })

@@ -4,7 +4,7 @@
 use crate::Tensor;
 use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients};
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
-use crate::ops::{index, rules};
+use crate::ops::{regions, rules};
 use rushlight_base::Result;
 
 /// Puts the gradient of slice back into zeros.
@@ -51,7 +51,7 @@ mod forward {
             let grad_output = &*grad_output.dense()?;
             let result = rules::slice_backward(grad_output, input_sizes, dim, start, end, step)?.make()?;
             if dispatch::on_cpu("slice_backward", &result, [grad_output])? {
-                index::slice_backward(&result, grad_output, input_sizes, dim, start, end, step)?;
+                regions::slice_backward(&result, grad_output, input_sizes, dim, start, end, step)?;
             }
             Ok(result.into_tensor())
         })

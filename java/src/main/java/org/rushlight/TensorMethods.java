@@ -3485,6 +3485,791 @@ public abstract sealed class TensorMethods permits Tensor {
         return take_along_dim(indices, (Long) null);
     }
 
+    /**
+     * A copy of the tensor with one slice replaced.
+     * <p>{@code out[..., index, ...] = src}
+     * <p>Shapes: {@code (..., d, ...), (..., ...) -> (..., d, ...)}.
+     * <p>Errors: <code>src</code> must have the sizes of the slice.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @return the result
+     */
+    public final Tensor select_scatter(Tensor src, long dim, long index) {
+        Tensor self = self();
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.select_scatter(self.handle(), src.handle(), dim, index));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /**
+     * A copy of the tensor with every so many slices replaced.
+     * <p>{@code out[..., start : end : step, ...] = src}
+     * <p>Shapes: {@code (..., d, ...), the sizes of the slice -> (..., d, ...)}.
+     * <p>Errors: <code>src</code> must have the sizes of the slice.
+     *
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @param end as in the formula, or null for none
+     * @param step as in the formula
+     * @return the result
+     */
+    public final Tensor slice_scatter(Tensor src, long dim, Long start, Long end, long step) {
+        Tensor self = self();
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.slice_scatter(self.handle(), src.handle(), dim, start != null, Convert.longOrZero(start), end != null, Convert.longOrZero(end), step));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), step)}. */
+    public final Tensor slice_scatter(Tensor src, long dim, long start, long end, long step) {
+        return slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), step);
+    }
+
+    /** The same as {@code slice_scatter(src, dim, start, end, 1L)}. */
+    public final Tensor slice_scatter(Tensor src, long dim, Long start, Long end) {
+        return slice_scatter(src, dim, start, end, 1L);
+    }
+
+    /** The same as {@code slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), 1L)}. */
+    public final Tensor slice_scatter(Tensor src, long dim, long start, long end) {
+        return slice_scatter(src, dim, Long.valueOf(start), Long.valueOf(end), 1L);
+    }
+
+    /** The same as {@code slice_scatter(src, dim, start, (Long) null, 1L)}. */
+    public final Tensor slice_scatter(Tensor src, long dim, Long start) {
+        return slice_scatter(src, dim, start, (Long) null, 1L);
+    }
+
+    /** The same as {@code slice_scatter(src, dim, Long.valueOf(start), (Long) null, 1L)}. */
+    public final Tensor slice_scatter(Tensor src, long dim, long start) {
+        return slice_scatter(src, dim, Long.valueOf(start), (Long) null, 1L);
+    }
+
+    /** The same as {@code slice_scatter(src, dim, (Long) null, (Long) null, 1L)}. */
+    public final Tensor slice_scatter(Tensor src, long dim) {
+        return slice_scatter(src, dim, (Long) null, (Long) null, 1L);
+    }
+
+    /** The same as {@code slice_scatter(src, 0L, (Long) null, (Long) null, 1L)}. */
+    public final Tensor slice_scatter(Tensor src) {
+        return slice_scatter(src, 0L, (Long) null, (Long) null, 1L);
+    }
+
+    /**
+     * A copy of the tensor with a diagonal replaced.
+     * <p>{@code out[i, i + offset] = src[i] for dim1 and dim2}
+     * <p>Shapes: {@code (..., d_1, ..., d_2, ...), (..., length) -> (..., d_1, ..., d_2, ...)}.
+     * <p>Errors: <code>src</code> must have the sizes of the diagonal.
+     *
+     * @param src as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public final Tensor diagonal_scatter(Tensor src, long offset, long dim1, long dim2) {
+        Tensor self = self();
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.diagonal_scatter(self.handle(), src.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code diagonal_scatter(src, offset, dim1, 1L)}. */
+    public final Tensor diagonal_scatter(Tensor src, long offset, long dim1) {
+        return diagonal_scatter(src, offset, dim1, 1L);
+    }
+
+    /** The same as {@code diagonal_scatter(src, offset, 0L, 1L)}. */
+    public final Tensor diagonal_scatter(Tensor src, long offset) {
+        return diagonal_scatter(src, offset, 0L, 1L);
+    }
+
+    /** The same as {@code diagonal_scatter(src, 0L, 0L, 1L)}. */
+    public final Tensor diagonal_scatter(Tensor src) {
+        return diagonal_scatter(src, 0L, 0L, 1L);
+    }
+
+    /**
+     * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+     * <p>{@code out[..., i, i + offset] = self[..., i]}
+     * <p>Shapes: {@code (..., d) -> (..., d + |offset|, d + |offset|)}.
+     * <p>Errors: The two dimensions must differ.
+     *
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public final Tensor diag_embed(long offset, long dim1, long dim2) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diag_embed(self.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diag_embed(offset, dim1, -1L)}. */
+    public final Tensor diag_embed(long offset, long dim1) {
+        return diag_embed(offset, dim1, -1L);
+    }
+
+    /** The same as {@code diag_embed(offset, -2L, -1L)}. */
+    public final Tensor diag_embed(long offset) {
+        return diag_embed(offset, -2L, -1L);
+    }
+
+    /** The same as {@code diag_embed(0L, -2L, -1L)}. */
+    public final Tensor diag_embed() {
+        return diag_embed(0L, -2L, -1L);
+    }
+
+    /**
+     * The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+     * <p>{@code out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i}
+     * <p>Shapes: {@code (r, c) -> (length), (d) -> (d + |diagonal|, d + |diagonal|)}.
+     * <p>Errors: One or two dimensions are expected.
+     *
+     * @param diagonal as in the formula
+     * @return the result
+     */
+    public final Tensor diag(long diagonal) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diag(self.handle(), diagonal));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diag(0L)}. */
+    public final Tensor diag() {
+        return diag(0L);
+    }
+
+    /**
+     * A matrix with all elements on its diagonal.
+     * <p>{@code out[i, i + offset] = self.flatten()[i]}
+     * <p>Shapes: {@code (*) -> (n + |offset|, n + |offset|)}.
+     * <p>Errors: None.
+     *
+     * @param offset as in the formula
+     * @return the result
+     */
+    public final Tensor diagflat(long offset) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diagflat(self.handle(), offset));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diagflat(0L)}. */
+    public final Tensor diagflat() {
+        return diagflat(0L);
+    }
+
+    /**
+     * The lower triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j <= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     *
+     * @param diagonal as in the formula
+     * @return the result
+     */
+    public final Tensor tril(long diagonal) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tril(self.handle(), diagonal));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tril(0L)}. */
+    public final Tensor tril() {
+        return tril(0L);
+    }
+
+    /**
+     * The lower triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j <= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param diagonal as in the formula
+     * @return what was written
+     */
+    public final Tensor tril_(long diagonal) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.tril_(self.handle(), diagonal);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tril_(0L)}. */
+    public final Tensor tril_() {
+        return tril_(0L);
+    }
+
+    /**
+     * The upper triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j >= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     *
+     * @param diagonal as in the formula
+     * @return the result
+     */
+    public final Tensor triu(long diagonal) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.triu(self.handle(), diagonal));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code triu(0L)}. */
+    public final Tensor triu() {
+        return triu(0L);
+    }
+
+    /**
+     * The upper triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j >= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param diagonal as in the formula
+     * @return what was written
+     */
+    public final Tensor triu_(long diagonal) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.triu_(self.handle(), diagonal);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code triu_(0L)}. */
+    public final Tensor triu_() {
+        return triu_(0L);
+    }
+
+    /**
+     * The indices of the elements that differ from zero, in row-major order.
+     * <p>{@code out[k] = the coordinates of number k of them}
+     * <p>Shapes: {@code (*) -> (count, ndim)}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor nonzero() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nonzero(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The indices of the elements that differ from zero, in row-major order.
+     * <p>{@code out[k] = the coordinates of number k of them}
+     * <p>Shapes: {@code (*) -> (count, ndim)}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor argwhere() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argwhere(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The elements under a mask, in row-major order.
+     * <p>{@code out[k] = number k of the elements whose mask is true}
+     * <p>Shapes: {@code (*), mask broadcastable with it -> (count)}.
+     * <p>Errors: The mask must be bool; the shapes must broadcast.
+     *
+     * @param mask as in the formula
+     * @return the result
+     */
+    public final Tensor masked_select(Tensor mask) {
+        Tensor self = self();
+        Tensor.acquire(self, mask);
+        try {
+            return Tensor.wrap(Native.masked_select(self.handle(), mask.handle()));
+        } finally {
+            Tensor.release(self, mask);
+        }
+    }
+
+    /**
+     * A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major order.
+     * <p>{@code out_i = the next element of source if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with it, source -> (*)}.
+     * <p>Errors: The mask must be bool, the source have the dtype of <code>self</code> and as many elements as the mask has true ones, or more.
+     *
+     * @param mask as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
+    public final Tensor masked_scatter(Tensor mask, Tensor source) {
+        Tensor self = self();
+        Tensor.acquire(self, mask, source);
+        try {
+            return Tensor.wrap(Native.masked_scatter(self.handle(), mask.handle(), source.handle()));
+        } finally {
+            Tensor.release(self, mask, source);
+        }
+    }
+
+    /**
+     * A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major order.
+     * <p>{@code out_i = the next element of source if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with it, source -> (*)}.
+     * <p>Errors: The mask must be bool, the source have the dtype of <code>self</code> and as many elements as the mask has true ones, or more.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param mask as in the formula
+     * @param source as in the formula
+     * @return what was written
+     */
+    public final Tensor masked_scatter_(Tensor mask, Tensor source) {
+        Tensor self = self();
+        Tensor.acquire(self, mask, source);
+        try {
+            Native.masked_scatter_(self.handle(), mask.handle(), source.handle());
+            return self;
+        } finally {
+            Tensor.release(self, mask, source);
+        }
+    }
+
+    // joining: Joining, splitting, repeating and turning.
+
+    /**
+     * Splits a dimension into at most so many parts of equal size; the last may be smaller.
+     * <p>{@code out = split(self, ceil(d / chunks), dim)}
+     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., ceil(d / chunks), ...)}.
+     * <p>Errors: <code>chunks</code> must be greater than 0.
+     *
+     * @param chunks as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor[] chunk(long chunks, long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.chunk(self.handle(), chunks, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code chunk(chunks, 0L)}. */
+    public final Tensor[] chunk(long chunks) {
+        return chunk(chunks, 0L);
+    }
+
+    /**
+     * Splits a dimension into exactly so many parts, the first ones longer by one where they cannot be equal.
+     * <p>{@code out_k has d / sections elements, one more for k < d mod sections}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., about d / sections, ...)}.
+     * <p>Errors: <code>sections</code> must be greater than 0; A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param sections as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor[] tensor_split(long sections, long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.tensor_split_sections(self.handle(), sections, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tensor_split(sections, 0L)}. */
+    public final Tensor[] tensor_split(long sections) {
+        return tensor_split(sections, 0L);
+    }
+
+    /**
+     * Splits a dimension at the given places.
+     * <p>{@code out_k = self[..., indices_(k - 1) : indices_k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param indices as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor[] tensor_split(long[] indices, long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.tensor_split_indices(self.handle(), indices, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tensor_split(indices, 0L)}. */
+    public final Tensor[] tensor_split(long... indices) {
+        return tensor_split(indices, 0L);
+    }
+
+    /**
+     * As tensor_split with sections, if the tensor is a number, or with indices, if it is a list.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> parts}.
+     * <p>Errors: The tensor must be int64 on the CPU and have at most one dimension.
+     *
+     * @param tensorIndicesOrSections as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor[] tensor_split(Tensor tensorIndicesOrSections, long dim) {
+        Tensor self = self();
+        Tensor.acquire(self, tensorIndicesOrSections);
+        try {
+            return Tensor.wrapAll(Native.tensor_split_tensor_indices_or_sections(self.handle(), tensorIndicesOrSections.handle(), dim));
+        } finally {
+            Tensor.release(self, tensorIndicesOrSections);
+        }
+    }
+
+    /** The same as {@code tensor_split(tensorIndicesOrSections, 0L)}. */
+    public final Tensor[] tensor_split(Tensor tensorIndicesOrSections) {
+        return tensor_split(tensorIndicesOrSections, 0L);
+    }
+
+    /**
+     * Splits the second dimension, or the only one of a vector into equal parts.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., d / sections, ...)}.
+     * <p>Errors: The tensor needs 1 dimension(s) or more; the size must be divisible by <code>sections</code>.
+     *
+     * @param sections as in the formula
+     * @return the result
+     */
+    public final Tensor[] hsplit(long sections) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.hsplit_int(self.handle(), sections));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the second dimension, or the only one of a vector at the given places.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: The tensor needs 1 dimension(s) or more.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
+    public final Tensor[] hsplit(long... indices) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.hsplit_array(self.handle(), indices));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the first dimension into equal parts.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., d / sections, ...)}.
+     * <p>Errors: The tensor needs 2 dimension(s) or more; the size must be divisible by <code>sections</code>.
+     *
+     * @param sections as in the formula
+     * @return the result
+     */
+    public final Tensor[] vsplit(long sections) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.vsplit_int(self.handle(), sections));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the first dimension at the given places.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: The tensor needs 2 dimension(s) or more.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
+    public final Tensor[] vsplit(long... indices) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.vsplit_array(self.handle(), indices));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the third dimension into equal parts.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., d / sections, ...)}.
+     * <p>Errors: The tensor needs 3 dimension(s) or more; the size must be divisible by <code>sections</code>.
+     *
+     * @param sections as in the formula
+     * @return the result
+     */
+    public final Tensor[] dsplit(long sections) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.dsplit_int(self.handle(), sections));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the third dimension at the given places.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: The tensor needs 3 dimension(s) or more.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
+    public final Tensor[] dsplit(long... indices) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.dsplit_array(self.handle(), indices));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Repeats the tensor along its dimensions; further ones are put in front.
+     * <p>{@code out[i] = self[i mod d]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (r_0 d_0, ..., r_n d_n)}.
+     * <p>Errors: There must be as many repeats as dimensions or more, none negative.
+     *
+     * @param repeats as in the formula
+     * @return the result
+     */
+    public final Tensor repeat(long... repeats) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.repeat(self.handle(), repeats));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Repeats the tensor along its last dimensions.
+     * <p>{@code out[i] = self[i mod d]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (r_0 d_0, ..., r_n d_n), with 1 for repeats that are not given}.
+     * <p>Errors: No repeat may be negative.
+     *
+     * @param dims as in the formula
+     * @return the result
+     */
+    public final Tensor tile(long... dims) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tile(self.handle(), dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the tensor with a larger shape, dimensions of size 1 repeated without copying.
+     * <p>{@code out[i] = self[i], 0 for dimensions of size 1}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The sizes must broadcast.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
+    public final Tensor broadcast_to(long... size) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.broadcast_to(self.handle(), size));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns dimensions around.
+     * <p>{@code out[..., i, ...] = self[..., d - 1 - i, ...]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dims as in the formula
+     * @return the result
+     */
+    public final Tensor flip(long... dims) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.flip(self.handle(), dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns the second dimension around.
+     * <p>{@code out = flip(self, 1)}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: The tensor needs 2 dimension(s) or more.
+     *
+     * @return the result
+     */
+    public final Tensor fliplr() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.fliplr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns the first dimension around.
+     * <p>{@code out = flip(self, 0)}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: The tensor needs 1 dimension(s) or more.
+     *
+     * @return the result
+     */
+    public final Tensor flipud() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.flipud(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shifts dimensions around: what leaves at the end comes in at the start. Without dimensions all elements are shifted as a vector.
+     * <p>{@code out[..., (i + shift) mod d, ...] = self[..., i, ...]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: As many shifts as dimensions; A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param shifts as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public final Tensor roll(long[] shifts, long... dims) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.roll(self.handle(), shifts, dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code roll(new long[] {shifts}, dims)}. */
+    public final Tensor roll(long shifts, long... dims) {
+        return roll(new long[] {shifts}, dims);
+    }
+
+    /** The same as {@code roll(shifts, new long[] {})}. */
+    public final Tensor roll(long... shifts) {
+        return roll(shifts, new long[] {});
+    }
+
+    /**
+     * Turns a plane of two dimensions by quarters.
+     * <p>{@code out = flip(transpose(self)) for k = 1}
+     * <p>Shapes: {@code (*) -> (*), the two sizes exchanged for odd k}.
+     * <p>Errors: Two different dimensions are expected.
+     *
+     * @param k as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public final Tensor rot90(long k, long[] dims) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rot90(self.handle(), k, dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code rot90(k, new long[] {0, 1})}. */
+    public final Tensor rot90(long k) {
+        return rot90(k, new long[] {0, 1});
+    }
+
+    /** The same as {@code rot90(1L, new long[] {0, 1})}. */
+    public final Tensor rot90() {
+        return rot90(1L, new long[] {0, 1});
+    }
+
     // linalg: Products of matrices.
 
     /**
@@ -8315,5 +9100,138 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code split_with_sizes(splitSizes, 0L)}. */
     public final Tensor[] split_with_sizes(long... splitSizes) {
         return split_with_sizes(splitSizes, 0L);
+    }
+
+    /**
+     * Moves dimensions to other positions; the rest keeps its order.
+     * <p>{@code out = permute(self, ...)}
+     * <p>Shapes: {@code (*) -> (*), permuted}.
+     * <p>Errors: As many sources as destinations, each once.
+     *
+     * @param source as in the formula
+     * @param destination as in the formula
+     * @return the result
+     */
+    public final Tensor movedim(long[] source, long... destination) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.movedim_intlist(self.handle(), source, destination));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves a dimension to another position; the rest keeps its order.
+     * <p>{@code out = permute(self, ...)}
+     * <p>Shapes: {@code (*) -> (*), permuted}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param source as in the formula
+     * @param destination as in the formula
+     * @return the result
+     */
+    public final Tensor movedim(long source, long destination) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.movedim_int(self.handle(), source, destination));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits a dimension into several; one size may be -1.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (..., d, ...) -> (..., sizes, ...)}.
+     * <p>Errors: The product of the sizes must be d.
+     *
+     * @param dim as in the formula
+     * @param sizes as in the formula
+     * @return the result
+     */
+    public final Tensor unflatten(long dim, long[] sizes) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unflatten_int(self.handle(), dim, sizes));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives the elements one dimension, without gaps: a view where possible.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> (n)}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor ravel() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.ravel(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives the elements the sizes of another tensor: a view where possible.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*), (size) -> size}.
+     * <p>Errors: As reshape.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor reshape_as(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.reshape_as(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * A view of the diagonal of two dimensions, as a last dimension.
+     * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
+     * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
+     * <p>Errors: The two dimensions must differ; A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public final Tensor diagonal(long offset, long dim1, long dim2) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diagonal(self.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diagonal(offset, dim1, 1L)}. */
+    public final Tensor diagonal(long offset, long dim1) {
+        return diagonal(offset, dim1, 1L);
+    }
+
+    /** The same as {@code diagonal(offset, 0L, 1L)}. */
+    public final Tensor diagonal(long offset) {
+        return diagonal(offset, 0L, 1L);
+    }
+
+    /** The same as {@code diagonal(0L, 0L, 1L)}. */
+    public final Tensor diagonal() {
+        return diagonal(0L, 0L, 1L);
     }
 }

@@ -5759,6 +5759,1101 @@ public abstract sealed class TorchFunctions permits Torch {
         return cat_out(tensors, 0L, out);
     }
 
+    /**
+     * A copy of the tensor with one slice replaced.
+     * <p>{@code out[..., index, ...] = src}
+     * <p>Shapes: {@code (..., d, ...), (..., ...) -> (..., d, ...)}.
+     * <p>Errors: <code>src</code> must have the sizes of the slice.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param index as in the formula
+     * @return the result
+     */
+    public static Tensor select_scatter(Tensor self, Tensor src, long dim, long index) {
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.select_scatter(self.handle(), src.handle(), dim, index));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /**
+     * A copy of the tensor with every so many slices replaced.
+     * <p>{@code out[..., start : end : step, ...] = src}
+     * <p>Shapes: {@code (..., d, ...), the sizes of the slice -> (..., d, ...)}.
+     * <p>Errors: <code>src</code> must have the sizes of the slice.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula, or null for none
+     * @param end as in the formula, or null for none
+     * @param step as in the formula
+     * @return the result
+     */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim, Long start, Long end, long step) {
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.slice_scatter(self.handle(), src.handle(), dim, start != null, Convert.longOrZero(start), end != null, Convert.longOrZero(end), step));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), step)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim, long start, long end, long step) {
+        return slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), step);
+    }
+
+    /** The same as {@code slice_scatter(self, src, dim, start, end, 1L)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim, Long start, Long end) {
+        return slice_scatter(self, src, dim, start, end, 1L);
+    }
+
+    /** The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), 1L)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim, long start, long end) {
+        return slice_scatter(self, src, dim, Long.valueOf(start), Long.valueOf(end), 1L);
+    }
+
+    /** The same as {@code slice_scatter(self, src, dim, start, (Long) null, 1L)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim, Long start) {
+        return slice_scatter(self, src, dim, start, (Long) null, 1L);
+    }
+
+    /** The same as {@code slice_scatter(self, src, dim, Long.valueOf(start), (Long) null, 1L)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim, long start) {
+        return slice_scatter(self, src, dim, Long.valueOf(start), (Long) null, 1L);
+    }
+
+    /** The same as {@code slice_scatter(self, src, dim, (Long) null, (Long) null, 1L)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src, long dim) {
+        return slice_scatter(self, src, dim, (Long) null, (Long) null, 1L);
+    }
+
+    /** The same as {@code slice_scatter(self, src, 0L, (Long) null, (Long) null, 1L)}. */
+    public static Tensor slice_scatter(Tensor self, Tensor src) {
+        return slice_scatter(self, src, 0L, (Long) null, (Long) null, 1L);
+    }
+
+    /**
+     * A copy of the tensor with a diagonal replaced.
+     * <p>{@code out[i, i + offset] = src[i] for dim1 and dim2}
+     * <p>Shapes: {@code (..., d_1, ..., d_2, ...), (..., length) -> (..., d_1, ..., d_2, ...)}.
+     * <p>Errors: <code>src</code> must have the sizes of the diagonal.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor diagonal_scatter(Tensor self, Tensor src, long offset, long dim1, long dim2) {
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.diagonal_scatter(self.handle(), src.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code diagonal_scatter(self, src, offset, dim1, 1L)}. */
+    public static Tensor diagonal_scatter(Tensor self, Tensor src, long offset, long dim1) {
+        return diagonal_scatter(self, src, offset, dim1, 1L);
+    }
+
+    /** The same as {@code diagonal_scatter(self, src, offset, 0L, 1L)}. */
+    public static Tensor diagonal_scatter(Tensor self, Tensor src, long offset) {
+        return diagonal_scatter(self, src, offset, 0L, 1L);
+    }
+
+    /** The same as {@code diagonal_scatter(self, src, 0L, 0L, 1L)}. */
+    public static Tensor diagonal_scatter(Tensor self, Tensor src) {
+        return diagonal_scatter(self, src, 0L, 0L, 1L);
+    }
+
+    /**
+     * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
+     * <p>{@code out[..., i, i + offset] = self[..., i]}
+     * <p>Shapes: {@code (..., d) -> (..., d + |offset|, d + |offset|)}.
+     * <p>Errors: The two dimensions must differ.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor diag_embed(Tensor self, long offset, long dim1, long dim2) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diag_embed(self.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diag_embed(self, offset, dim1, -1L)}. */
+    public static Tensor diag_embed(Tensor self, long offset, long dim1) {
+        return diag_embed(self, offset, dim1, -1L);
+    }
+
+    /** The same as {@code diag_embed(self, offset, -2L, -1L)}. */
+    public static Tensor diag_embed(Tensor self, long offset) {
+        return diag_embed(self, offset, -2L, -1L);
+    }
+
+    /** The same as {@code diag_embed(self, 0L, -2L, -1L)}. */
+    public static Tensor diag_embed(Tensor self) {
+        return diag_embed(self, 0L, -2L, -1L);
+    }
+
+    /**
+     * The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal.
+     * <p>{@code out_i = self[i, i + diagonal], or out[i, i + diagonal] = self_i}
+     * <p>Shapes: {@code (r, c) -> (length), (d) -> (d + |diagonal|, d + |diagonal|)}.
+     * <p>Errors: One or two dimensions are expected.
+     *
+     * @param self as in the formula
+     * @param diagonal as in the formula
+     * @return the result
+     */
+    public static Tensor diag(Tensor self, long diagonal) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diag(self.handle(), diagonal));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diag(self, 0L)}. */
+    public static Tensor diag(Tensor self) {
+        return diag(self, 0L);
+    }
+
+    /**
+     * A matrix with all elements on its diagonal.
+     * <p>{@code out[i, i + offset] = self.flatten()[i]}
+     * <p>Shapes: {@code (*) -> (n + |offset|, n + |offset|)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @return the result
+     */
+    public static Tensor diagflat(Tensor self, long offset) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diagflat(self.handle(), offset));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diagflat(self, 0L)}. */
+    public static Tensor diagflat(Tensor self) {
+        return diagflat(self, 0L);
+    }
+
+    /**
+     * The lower triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j <= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     *
+     * @param self as in the formula
+     * @param diagonal as in the formula
+     * @return the result
+     */
+    public static Tensor tril(Tensor self, long diagonal) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tril(self.handle(), diagonal));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tril(self, 0L)}. */
+    public static Tensor tril(Tensor self) {
+        return tril(self, 0L);
+    }
+
+    /**
+     * The lower triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j <= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param diagonal as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor tril_out(Tensor self, long diagonal, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.tril_out(self.handle(), diagonal, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code tril_out(self, 0L, out)}. */
+    public static Tensor tril_out(Tensor self, Tensor out) {
+        return tril_out(self, 0L, out);
+    }
+
+    /**
+     * The upper triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j >= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     *
+     * @param self as in the formula
+     * @param diagonal as in the formula
+     * @return the result
+     */
+    public static Tensor triu(Tensor self, long diagonal) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.triu(self.handle(), diagonal));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code triu(self, 0L)}. */
+    public static Tensor triu(Tensor self) {
+        return triu(self, 0L);
+    }
+
+    /**
+     * The upper triangle of matrices, zeros elsewhere.
+     * <p>{@code out[i, j] = self[i, j] if j >= i + diagonal, else 0}
+     * <p>Shapes: {@code (..., r, c) -> (..., r, c)}.
+     * <p>Errors: Two dimensions or more are expected.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param diagonal as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor triu_out(Tensor self, long diagonal, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.triu_out(self.handle(), diagonal, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code triu_out(self, 0L, out)}. */
+    public static Tensor triu_out(Tensor self, Tensor out) {
+        return triu_out(self, 0L, out);
+    }
+
+    /**
+     * Surrounds the tensor with a constant; negative widths cut. The widths go in pairs from the last dimension on.
+     * <p>{@code out[..., i + left, ...] = self[..., i, ...], else value}
+     * <p>Shapes: {@code (..., d, ...) -> (..., left + d + right, ...)}.
+     * <p>Errors: At most two widths for each dimension, in pairs; no size may become negative.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor constant_pad_nd(Tensor self, long[] pad, Number value) {
+        Scalar value1 = Scalar.of(value);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.constant_pad_nd(self.handle(), pad, value1.tag(), value1.bits(), value1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code constant_pad_nd(self, pad, 0)}. */
+    public static Tensor constant_pad_nd(Tensor self, long... pad) {
+        return constant_pad_nd(self, pad, 0);
+    }
+
+    /**
+     * The indices of the elements that differ from zero, in row-major order.
+     * <p>{@code out[k] = the coordinates of number k of them}
+     * <p>Shapes: {@code (*) -> (count, ndim)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor nonzero(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nonzero(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The indices of the elements that differ from zero, in row-major order.
+     * <p>{@code out[k] = the coordinates of number k of them}
+     * <p>Shapes: {@code (*) -> (count, ndim)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor argwhere(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argwhere(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The elements under a mask, in row-major order.
+     * <p>{@code out[k] = number k of the elements whose mask is true}
+     * <p>Shapes: {@code (*), mask broadcastable with it -> (count)}.
+     * <p>Errors: The mask must be bool; the shapes must broadcast.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @return the result
+     */
+    public static Tensor masked_select(Tensor self, Tensor mask) {
+        Tensor.acquire(self, mask);
+        try {
+            return Tensor.wrap(Native.masked_select(self.handle(), mask.handle()));
+        } finally {
+            Tensor.release(self, mask);
+        }
+    }
+
+    /**
+     * A copy of the tensor with the elements under a mask replaced by those of a source, both in row-major order.
+     * <p>{@code out_i = the next element of source if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with it, source -> (*)}.
+     * <p>Errors: The mask must be bool, the source have the dtype of <code>self</code> and as many elements as the mask has true ones, or more.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param source as in the formula
+     * @return the result
+     */
+    public static Tensor masked_scatter(Tensor self, Tensor mask, Tensor source) {
+        Tensor.acquire(self, mask, source);
+        try {
+            return Tensor.wrap(Native.masked_scatter(self.handle(), mask.handle(), source.handle()));
+        } finally {
+            Tensor.release(self, mask, source);
+        }
+    }
+
+    // joining: Joining, splitting, repeating and turning.
+
+    /**
+     * Joins tensors along a new dimension; the dtypes are promoted.
+     * <p>{@code out[..., k, ...] = tensors[k][...]}
+     * <p>Shapes: {@code (...) each -> (..., number of tensors, ...)}.
+     * <p>Errors: At least one tensor; all sizes must agree.
+     *
+     * @param tensors as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor stack(Tensor[] tensors, long dim) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.stack(Tensor.handles(tensors), dim));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /** The same as {@code stack(tensors, 0L)}. */
+    public static Tensor stack(Tensor... tensors) {
+        return stack(tensors, 0L);
+    }
+
+    /**
+     * Joins tensors along a new dimension; the dtypes are promoted.
+     * <p>{@code out[..., k, ...] = tensors[k][...]}
+     * <p>Shapes: {@code (...) each -> (..., number of tensors, ...)}.
+     * <p>Errors: At least one tensor; all sizes must agree.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param tensors as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor stack_out(Tensor[] tensors, long dim, Tensor out) {
+        Tensor[] held = Tensor.concat(tensors, out);
+        Tensor.acquire(held);
+        try {
+            Native.stack_out(Tensor.handles(tensors), dim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code stack_out(tensors, 0L, out)}. */
+    public static Tensor stack_out(Tensor[] tensors, Tensor out) {
+        return stack_out(tensors, 0L, out);
+    }
+
+    /**
+     * Joins tensors side by side: along the second dimension, vectors along their only one.
+     * <p>{@code out = cat(tensors, 1), or 0 for vectors}
+     * <p>Shapes: {@code (d_0, d_1, ...) each -> (d_0, sum of d_1, ...)}.
+     * <p>Errors: At least one tensor; the other sizes must agree.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor hstack(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.hstack(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Joins tensors one above the other; vectors are rows.
+     * <p>{@code out = cat(atleast_2d(tensors), 0)}
+     * <p>Shapes: {@code (d_0, ...) each -> (sum of d_0, ...)}.
+     * <p>Errors: At least one tensor; the other sizes must agree.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor vstack(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.vstack(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Joins tensors in depth, along the third dimension.
+     * <p>{@code out = cat(atleast_3d(tensors), 2)}
+     * <p>Shapes: {@code (d_0, d_1, d_2, ...) each -> (d_0, d_1, sum of d_2, ...)}.
+     * <p>Errors: At least one tensor; the other sizes must agree.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor dstack(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.dstack(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Joins tensors side by side; vectors are columns.
+     * <p>{@code out = hstack(tensors), vectors with a second dimension of size 1}
+     * <p>Shapes: {@code (d_0, d_1, ...) each -> (d_0, sum of d_1, ...)}.
+     * <p>Errors: At least one tensor; the other sizes must agree.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor column_stack(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.column_stack(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Gives a tensor without dimensions one.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> (*), at least 1 dimensions}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor atleast_1d(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atleast_1d(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives each tensor without dimensions one.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) each -> (*), at least 1 dimensions}.
+     * <p>Errors: None.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor[] atleast_1d(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrapAll(Native.atleast_1d_Sequence(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Gives a tensor two dimensions at least: a vector becomes a row.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> (*), at least 2 dimensions}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor atleast_2d(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atleast_2d(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives each tensor two dimensions at least: a vector becomes a row.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) each -> (*), at least 2 dimensions}.
+     * <p>Errors: None.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor[] atleast_2d(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrapAll(Native.atleast_2d_Sequence(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Gives a tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> (*), at least 3 dimensions}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor atleast_3d(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.atleast_3d(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives each tensor three dimensions at least: a vector becomes (1, d, 1), a matrix (d_0, d_1, 1).
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) each -> (*), at least 3 dimensions}.
+     * <p>Errors: None.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor[] atleast_3d(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrapAll(Native.atleast_3d_Sequence(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Splits a dimension into at most so many parts of equal size; the last may be smaller.
+     * <p>{@code out = split(self, ceil(d / chunks), dim)}
+     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., ceil(d / chunks), ...)}.
+     * <p>Errors: <code>chunks</code> must be greater than 0.
+     *
+     * @param self as in the formula
+     * @param chunks as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] chunk(Tensor self, long chunks, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.chunk(self.handle(), chunks, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code chunk(self, chunks, 0L)}. */
+    public static Tensor[] chunk(Tensor self, long chunks) {
+        return chunk(self, chunks, 0L);
+    }
+
+    /**
+     * Splits a dimension into exactly so many parts, the first ones longer by one where they cannot be equal.
+     * <p>{@code out_k has d / sections elements, one more for k < d mod sections}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., about d / sections, ...)}.
+     * <p>Errors: <code>sections</code> must be greater than 0; A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param sections as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] tensor_split(Tensor self, long sections, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.tensor_split_sections(self.handle(), sections, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tensor_split(self, sections, 0L)}. */
+    public static Tensor[] tensor_split(Tensor self, long sections) {
+        return tensor_split(self, sections, 0L);
+    }
+
+    /**
+     * Splits a dimension at the given places.
+     * <p>{@code out_k = self[..., indices_(k - 1) : indices_k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] tensor_split(Tensor self, long[] indices, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.tensor_split_indices(self.handle(), indices, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code tensor_split(self, indices, 0L)}. */
+    public static Tensor[] tensor_split(Tensor self, long... indices) {
+        return tensor_split(self, indices, 0L);
+    }
+
+    /**
+     * As tensor_split with sections, if the tensor is a number, or with indices, if it is a list.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> parts}.
+     * <p>Errors: The tensor must be int64 on the CPU and have at most one dimension.
+     *
+     * @param self as in the formula
+     * @param tensorIndicesOrSections as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] tensor_split(Tensor self, Tensor tensorIndicesOrSections, long dim) {
+        Tensor.acquire(self, tensorIndicesOrSections);
+        try {
+            return Tensor.wrapAll(Native.tensor_split_tensor_indices_or_sections(self.handle(), tensorIndicesOrSections.handle(), dim));
+        } finally {
+            Tensor.release(self, tensorIndicesOrSections);
+        }
+    }
+
+    /** The same as {@code tensor_split(self, tensorIndicesOrSections, 0L)}. */
+    public static Tensor[] tensor_split(Tensor self, Tensor tensorIndicesOrSections) {
+        return tensor_split(self, tensorIndicesOrSections, 0L);
+    }
+
+    /**
+     * Splits the second dimension, or the only one of a vector into equal parts.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., d / sections, ...)}.
+     * <p>Errors: The tensor needs 1 dimension(s) or more; the size must be divisible by <code>sections</code>.
+     *
+     * @param self as in the formula
+     * @param sections as in the formula
+     * @return the result
+     */
+    public static Tensor[] hsplit(Tensor self, long sections) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.hsplit_int(self.handle(), sections));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the second dimension, or the only one of a vector at the given places.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: The tensor needs 1 dimension(s) or more.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor[] hsplit(Tensor self, long... indices) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.hsplit_array(self.handle(), indices));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the first dimension into equal parts.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., d / sections, ...)}.
+     * <p>Errors: The tensor needs 2 dimension(s) or more; the size must be divisible by <code>sections</code>.
+     *
+     * @param self as in the formula
+     * @param sections as in the formula
+     * @return the result
+     */
+    public static Tensor[] vsplit(Tensor self, long sections) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.vsplit_int(self.handle(), sections));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the first dimension at the given places.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: The tensor needs 2 dimension(s) or more.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor[] vsplit(Tensor self, long... indices) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.vsplit_array(self.handle(), indices));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the third dimension into equal parts.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> sections times (..., d / sections, ...)}.
+     * <p>Errors: The tensor needs 3 dimension(s) or more; the size must be divisible by <code>sections</code>.
+     *
+     * @param self as in the formula
+     * @param sections as in the formula
+     * @return the result
+     */
+    public static Tensor[] dsplit(Tensor self, long sections) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.dsplit_int(self.handle(), sections));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits the third dimension at the given places.
+     * <p>{@code see tensor_split}
+     * <p>Shapes: {@code (..., d, ...) -> one more than indices}.
+     * <p>Errors: The tensor needs 3 dimension(s) or more.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor[] dsplit(Tensor self, long... indices) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.dsplit_array(self.handle(), indices));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Repeats the tensor along its last dimensions.
+     * <p>{@code out[i] = self[i mod d]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (r_0 d_0, ..., r_n d_n), with 1 for repeats that are not given}.
+     * <p>Errors: No repeat may be negative.
+     *
+     * @param self as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public static Tensor tile(Tensor self, long... dims) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.tile(self.handle(), dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the tensor with a larger shape, dimensions of size 1 repeated without copying.
+     * <p>{@code out[i] = self[i], 0 for dimensions of size 1}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The sizes must broadcast.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
+    public static Tensor broadcast_to(Tensor self, long... size) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.broadcast_to(self.handle(), size));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows all tensors with the shape that they broadcast to.
+     * <p>{@code out_k = broadcast_to(tensors_k, shape)}
+     * <p>Shapes: {@code (*) each -> the broadcast shape}.
+     * <p>Errors: The shapes must broadcast.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor[] broadcast_tensors(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrapAll(Native.broadcast_tensors(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Spreads vectors over a grid: one tensor of coordinates for each.
+     * <p>{@code out_k[i_0, ..., i_n] = tensors_k[i_k]; for "xy" the first two dimensions change places}
+     * <p>Shapes: {@code (d_k) each -> (d_0, ..., d_n) each}.
+     * <p>Errors: At most one dimension and the same dtype each; indexing is 'ij' or 'xy'.
+     *
+     * @param tensors as in the formula
+     * @param indexing as in the formula
+     * @return the result
+     */
+    public static Tensor[] meshgrid(Tensor[] tensors, String indexing) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrapAll(Native.meshgrid_indexing(Tensor.handles(tensors), indexing));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Spreads vectors over a grid: one tensor of coordinates for each.
+     * <p>{@code out_k[i_0, ..., i_n] = tensors_k[i_k]}
+     * <p>Shapes: {@code (d_k) each -> (d_0, ..., d_n) each}.
+     * <p>Errors: At most one dimension and the same dtype each.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor[] meshgrid(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrapAll(Native.meshgrid(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Lists all combinations of elements of vectors.
+     * <p>{@code out = stack(meshgrid(tensors), -1), one row for each}
+     * <p>Shapes: {@code (d_k) each -> (d_0 ... d_n, number of tensors), or the vector if it is the only one}.
+     * <p>Errors: Each must be a vector.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor cartesian_prod(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.cartesian_prod(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Puts matrices on the diagonal of a larger one, zeros elsewhere.
+     * <p>{@code out = the matrices, corner to corner}
+     * <p>Shapes: {@code (r_k, c_k) each -> (sum of r_k, sum of c_k)}.
+     * <p>Errors: At most two dimensions each.
+     *
+     * @param tensors as in the formula
+     * @return the result
+     */
+    public static Tensor block_diag(Tensor... tensors) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.block_diag(Tensor.handles(tensors)));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /**
+     * Turns dimensions around.
+     * <p>{@code out[..., i, ...] = self[..., d - 1 - i, ...]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public static Tensor flip(Tensor self, long... dims) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.flip(self.handle(), dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns the second dimension around.
+     * <p>{@code out = flip(self, 1)}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: The tensor needs 2 dimension(s) or more.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor fliplr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.fliplr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns the first dimension around.
+     * <p>{@code out = flip(self, 0)}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: The tensor needs 1 dimension(s) or more.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor flipud(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.flipud(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shifts dimensions around: what leaves at the end comes in at the start. Without dimensions all elements are shifted as a vector.
+     * <p>{@code out[..., (i + shift) mod d, ...] = self[..., i, ...]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: As many shifts as dimensions; A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param shifts as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public static Tensor roll(Tensor self, long[] shifts, long... dims) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.roll(self.handle(), shifts, dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code roll(self, new long[] {shifts}, dims)}. */
+    public static Tensor roll(Tensor self, long shifts, long... dims) {
+        return roll(self, new long[] {shifts}, dims);
+    }
+
+    /** The same as {@code roll(self, shifts, new long[] {})}. */
+    public static Tensor roll(Tensor self, long... shifts) {
+        return roll(self, shifts, new long[] {});
+    }
+
+    /**
+     * Turns a plane of two dimensions by quarters.
+     * <p>{@code out = flip(transpose(self)) for k = 1}
+     * <p>Shapes: {@code (*) -> (*), the two sizes exchanged for odd k}.
+     * <p>Errors: Two different dimensions are expected.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public static Tensor rot90(Tensor self, long k, long[] dims) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rot90(self.handle(), k, dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code rot90(self, k, new long[] {0, 1})}. */
+    public static Tensor rot90(Tensor self, long k) {
+        return rot90(self, k, new long[] {0, 1});
+    }
+
+    /** The same as {@code rot90(self, 1L, new long[] {0, 1})}. */
+    public static Tensor rot90(Tensor self) {
+        return rot90(self, 1L, new long[] {0, 1});
+    }
+
     // linalg: Products of matrices.
 
     /**
@@ -7009,6 +8104,89 @@ public abstract sealed class TorchFunctions permits Torch {
         } finally {
             Tensor.release(self);
         }
+    }
+
+    /**
+     * Looks up rows of a table by index.
+     * <p>{@code out[..., :] = weight[indices[...], :]}
+     * <p>Shapes: {@code (n, d), (*) -> (*, d)}.
+     * <p>Errors: The indices must be int32 or int64 and lie in [0, n - 1]; sparse gradients are not supported.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param paddingIdx as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param sparse as in the formula
+     * @return the result
+     */
+    public static Tensor embedding(Tensor weight, Tensor indices, long paddingIdx, boolean scaleGradByFreq, boolean sparse) {
+        Tensor.acquire(weight, indices);
+        try {
+            return Tensor.wrap(Native.embedding(weight.handle(), indices.handle(), paddingIdx, scaleGradByFreq, sparse));
+        } finally {
+            Tensor.release(weight, indices);
+        }
+    }
+
+    /** The same as {@code embedding(weight, indices, paddingIdx, scaleGradByFreq, false)}. */
+    public static Tensor embedding(Tensor weight, Tensor indices, long paddingIdx, boolean scaleGradByFreq) {
+        return embedding(weight, indices, paddingIdx, scaleGradByFreq, false);
+    }
+
+    /** The same as {@code embedding(weight, indices, paddingIdx, false, false)}. */
+    public static Tensor embedding(Tensor weight, Tensor indices, long paddingIdx) {
+        return embedding(weight, indices, paddingIdx, false, false);
+    }
+
+    /** The same as {@code embedding(weight, indices, -1L, false, false)}. */
+    public static Tensor embedding(Tensor weight, Tensor indices) {
+        return embedding(weight, indices, -1L, false, false);
+    }
+
+    /**
+     * The gradient of embedding by its table.
+     * <p>{@code out[indices[i], :] += grad[i, :], divided by how often the row was looked up with scale_grad_by_freq}
+     * <p>Shapes: {@code (*, d), (*) -> (num_weights, d)}.
+     * <p>Errors: As embedding.
+     *
+     * @param gradOutput as in the formula
+     * @param indices as in the formula
+     * @param numWeights as in the formula
+     * @param paddingIdx as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @return the result
+     */
+    public static Tensor embedding_dense_backward(Tensor gradOutput, Tensor indices, long numWeights, long paddingIdx, boolean scaleGradByFreq) {
+        Tensor.acquire(gradOutput, indices);
+        try {
+            return Tensor.wrap(Native.embedding_dense_backward(gradOutput.handle(), indices.handle(), numWeights, paddingIdx, scaleGradByFreq));
+        } finally {
+            Tensor.release(gradOutput, indices);
+        }
+    }
+
+    /**
+     * Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
+     * <p>{@code out[..., j] = 1 if j = self[...], else 0}
+     * <p>Shapes: {@code (*) -> (*, num_classes)}.
+     * <p>Errors: The indices must be int64, not negative, and below num_classes; -1 stands for one more than the largest.
+     *
+     * @param self as in the formula
+     * @param numClasses as in the formula
+     * @return the result
+     */
+    public static Tensor one_hot(Tensor self, long numClasses) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.one_hot(self.handle(), numClasses));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code one_hot(self, -1L)}. */
+    public static Tensor one_hot(Tensor self) {
+        return one_hot(self, -1L);
     }
 
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
@@ -13937,5 +15115,119 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code split_with_sizes(self, splitSizes, 0L)}. */
     public static Tensor[] split_with_sizes(Tensor self, long... splitSizes) {
         return split_with_sizes(self, splitSizes, 0L);
+    }
+
+    /**
+     * Moves dimensions to other positions; the rest keeps its order.
+     * <p>{@code out = permute(self, ...)}
+     * <p>Shapes: {@code (*) -> (*), permuted}.
+     * <p>Errors: As many sources as destinations, each once.
+     *
+     * @param self as in the formula
+     * @param source as in the formula
+     * @param destination as in the formula
+     * @return the result
+     */
+    public static Tensor movedim(Tensor self, long[] source, long... destination) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.movedim_intlist(self.handle(), source, destination));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Moves a dimension to another position; the rest keeps its order.
+     * <p>{@code out = permute(self, ...)}
+     * <p>Shapes: {@code (*) -> (*), permuted}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param source as in the formula
+     * @param destination as in the formula
+     * @return the result
+     */
+    public static Tensor movedim(Tensor self, long source, long destination) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.movedim_int(self.handle(), source, destination));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits a dimension into several; one size may be -1.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (..., d, ...) -> (..., sizes, ...)}.
+     * <p>Errors: The product of the sizes must be d.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param sizes as in the formula
+     * @return the result
+     */
+    public static Tensor unflatten(Tensor self, long dim, long[] sizes) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unflatten_int(self.handle(), dim, sizes));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Gives the elements one dimension, without gaps: a view where possible.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> (n)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor ravel(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.ravel(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * A view of the diagonal of two dimensions, as a last dimension.
+     * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
+     * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
+     * <p>Errors: The two dimensions must differ; A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor diagonal(Tensor self, long offset, long dim1, long dim2) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diagonal(self.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diagonal(self, offset, dim1, 1L)}. */
+    public static Tensor diagonal(Tensor self, long offset, long dim1) {
+        return diagonal(self, offset, dim1, 1L);
+    }
+
+    /** The same as {@code diagonal(self, offset, 0L, 1L)}. */
+    public static Tensor diagonal(Tensor self, long offset) {
+        return diagonal(self, offset, 0L, 1L);
+    }
+
+    /** The same as {@code diagonal(self, 0L, 0L, 1L)}. */
+    public static Tensor diagonal(Tensor self) {
+        return diagonal(self, 0L, 0L, 1L);
     }
 }

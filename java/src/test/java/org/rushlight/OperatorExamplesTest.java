@@ -586,6 +586,161 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_select_scatter() {
+        Examples.check(() -> Torch.select_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2}), 0, 1), () -> Tensor.of(new long[] {1, 2, 7, 8}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_slice_scatter() {
+        Examples.check(() -> Torch.slice_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7}, new long[] {1}), 0, 1, 2), () -> Tensor.of(new long[] {1, 7, 3}, new long[] {3}));
+    }
+
+    @Test
+    void example_diagonal_scatter() {
+        Examples.check(() -> Torch.diagonal_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2})), () -> Tensor.of(new long[] {7, 2, 3, 8}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_diag_embed() {
+        Examples.check(() -> Torch.diag_embed(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_diag() {
+        Examples.check(() -> Torch.diag(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_diagflat() {
+        Examples.check(() -> Torch.diagflat(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 0, 0, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_tril() {
+        Examples.check(() -> Torch.tril(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 0, 3, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_triu() {
+        Examples.check(() -> Torch.triu(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 2, 0, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_constant_pad_nd() {
+        Examples.check(() -> Torch.constant_pad_nd(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {1, 2}), () -> Tensor.of(new long[] {0, 1, 2, 0, 0}, new long[] {5}));
+    }
+
+    @Test
+    void example_nonzero() {
+        Examples.check(() -> Torch.nonzero(Tensor.of(new long[] {0, 5, 0, 6}, new long[] {4})), () -> Tensor.of(new long[] {1, 3}, new long[] {2, 1}));
+    }
+
+    @Test
+    void example_argwhere() {
+        Examples.check(() -> Torch.argwhere(Tensor.of(new long[] {0, 5, 0, 6}, new long[] {4})), () -> Tensor.of(new long[] {1, 3}, new long[] {2, 1}));
+    }
+
+    @Test
+    void example_masked_select() {
+        Examples.check(() -> Torch.masked_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new boolean[] {true, false, true}, new long[] {3})), () -> Tensor.of(new long[] {1, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_masked_scatter() {
+        Examples.check(() -> Torch.masked_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new boolean[] {true, false, true}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2})), () -> Tensor.of(new long[] {7, 2, 8}, new long[] {3}));
+    }
+
+    @Test
+    void example_stack() {
+        Examples.check(() -> Torch.stack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_hstack() {
+        Examples.check(() -> Torch.hstack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
+    }
+
+    @Test
+    void example_vstack() {
+        Examples.check(() -> Torch.vstack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_dstack() {
+        Examples.check(() -> Torch.dstack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})}), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {1, 2, 2}));
+    }
+
+    @Test
+    void example_column_stack() {
+        Examples.check(() -> Torch.column_stack(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})}), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_atleast_1d() {
+        Examples.check(() -> Torch.atleast_1d(Tensor.of(new long[] {5}, new long[] {})), () -> Tensor.of(new long[] {5}, new long[] {1}));
+    }
+
+    @Test
+    void example_atleast_2d() {
+        Examples.check(() -> Torch.atleast_2d(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_atleast_3d() {
+        Examples.check(() -> Torch.atleast_3d(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {1, 2, 1}));
+    }
+
+    @Test
+    void example_repeat() {
+        Examples.check(() -> Tensor.of(new long[] {1, 2}, new long[] {2}).repeat(new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 1, 2, 1, 2, 1, 2}, new long[] {2, 4}));
+    }
+
+    @Test
+    void example_tile() {
+        Examples.check(() -> Torch.tile(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {2}), () -> Tensor.of(new long[] {1, 2, 1, 2}, new long[] {4}));
+    }
+
+    @Test
+    void example_broadcast_to() {
+        Examples.check(() -> Torch.broadcast_to(Tensor.of(new long[] {1, 2}, new long[] {2}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 1, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_cartesian_prod() {
+        Examples.check(() -> Torch.cartesian_prod(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 3, 2, 3}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_block_diag() {
+        Examples.check(() -> Torch.block_diag(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 2, 0, 0, 0, 3}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_flip() {
+        Examples.check(() -> Torch.flip(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new long[] {0}), () -> Tensor.of(new long[] {3, 2, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_fliplr() {
+        Examples.check(() -> Torch.fliplr(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {2, 1, 4, 3}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_flipud() {
+        Examples.check(() -> Torch.flipud(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {3, 4, 1, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_roll() {
+        Examples.check(() -> Torch.roll(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new long[] {1}, new long[] {0}), () -> Tensor.of(new long[] {3, 1, 2}, new long[] {3}));
+    }
+
+    @Test
+    void example_rot90() {
+        Examples.check(() -> Torch.rot90(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {2, 4, 1, 3}, new long[] {2, 2}));
+    }
+
+    @Test
     void example_mm() {
         Examples.check(() -> Torch.mm(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1})), () -> Tensor.of(new long[] {11}, new long[] {1, 1}));
     }
@@ -683,6 +838,16 @@ class OperatorExamplesTest {
     @Test
     void example_layer_norm() {
         Examples.check(() -> Torch.layer_norm(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), new long[] {2}, (Tensor) null, (Tensor) null, 0.0), () -> Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_embedding() {
+        Examples.check(() -> Torch.embedding(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 0, 1}, new long[] {3})), () -> Tensor.of(new long[] {3, 4, 1, 2, 3, 4}, new long[] {3, 2}));
+    }
+
+    @Test
+    void example_one_hot() {
+        Examples.check(() -> Torch.one_hot(Tensor.of(new long[] {1, 0}, new long[] {2})), () -> Tensor.of(new long[] {0, 1, 1, 0}, new long[] {2, 2}));
     }
 
     @Test
@@ -1208,5 +1373,25 @@ class OperatorExamplesTest {
     @Test
     void example_flatten_using_ints() {
         Examples.check(() -> Torch.flatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}));
+    }
+
+    @Test
+    void example_movedim_int() {
+        Examples.check(() -> Torch.movedim(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_unflatten_int() {
+        Examples.check(() -> Torch.unflatten(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_ravel() {
+        Examples.check(() -> Torch.ravel(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}));
+    }
+
+    @Test
+    void example_diagonal() {
+        Examples.check(() -> Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
     }
 }

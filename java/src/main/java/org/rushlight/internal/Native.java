@@ -361,6 +361,61 @@ public final class Native {
     public static native void take_along_dim_out(long self, long indices, boolean hasDim, long dim, long out);
     public static native long cat(long[] tensors, long dim);
     public static native void cat_out(long[] tensors, long dim, long out);
+    public static native long select_scatter(long self, long src, long dim, long index);
+    public static native long slice_scatter(long self, long src, long dim, boolean hasStart, long start, boolean hasEnd, long end, long step);
+    public static native long diagonal_scatter(long self, long src, long offset, long dim1, long dim2);
+    public static native long diag_embed(long self, long offset, long dim1, long dim2);
+    public static native long diag(long self, long diagonal);
+    public static native long diagflat(long self, long offset);
+    public static native long tril(long self, long diagonal);
+    public static native void tril_(long self, long diagonal);
+    public static native void tril_out(long self, long diagonal, long out);
+    public static native long triu(long self, long diagonal);
+    public static native void triu_(long self, long diagonal);
+    public static native void triu_out(long self, long diagonal, long out);
+    public static native long constant_pad_nd(long self, long[] pad, int valueTag, long valueBits, double valueImag);
+    public static native long nonzero(long self);
+    public static native long argwhere(long self);
+    public static native long masked_select(long self, long mask);
+    public static native long masked_scatter(long self, long mask, long source);
+    public static native void masked_scatter_(long self, long mask, long source);
+
+    // joining: Joining, splitting, repeating and turning.
+    public static native long stack(long[] tensors, long dim);
+    public static native void stack_out(long[] tensors, long dim, long out);
+    public static native long hstack(long[] tensors);
+    public static native long vstack(long[] tensors);
+    public static native long dstack(long[] tensors);
+    public static native long column_stack(long[] tensors);
+    public static native long atleast_1d(long self);
+    public static native long[] atleast_1d_Sequence(long[] tensors);
+    public static native long atleast_2d(long self);
+    public static native long[] atleast_2d_Sequence(long[] tensors);
+    public static native long atleast_3d(long self);
+    public static native long[] atleast_3d_Sequence(long[] tensors);
+    public static native long[] chunk(long self, long chunks, long dim);
+    public static native long[] tensor_split_sections(long self, long sections, long dim);
+    public static native long[] tensor_split_indices(long self, long[] indices, long dim);
+    public static native long[] tensor_split_tensor_indices_or_sections(long self, long tensorIndicesOrSections, long dim);
+    public static native long[] hsplit_int(long self, long sections);
+    public static native long[] hsplit_array(long self, long[] indices);
+    public static native long[] vsplit_int(long self, long sections);
+    public static native long[] vsplit_array(long self, long[] indices);
+    public static native long[] dsplit_int(long self, long sections);
+    public static native long[] dsplit_array(long self, long[] indices);
+    public static native long repeat(long self, long[] repeats);
+    public static native long tile(long self, long[] dims);
+    public static native long broadcast_to(long self, long[] size);
+    public static native long[] broadcast_tensors(long[] tensors);
+    public static native long[] meshgrid_indexing(long[] tensors, String indexing);
+    public static native long[] meshgrid(long[] tensors);
+    public static native long cartesian_prod(long[] tensors);
+    public static native long block_diag(long[] tensors);
+    public static native long flip(long self, long[] dims);
+    public static native long fliplr(long self);
+    public static native long flipud(long self);
+    public static native long roll(long self, long[] shifts, long[] dims);
+    public static native long rot90(long self, long k, long[] dims);
 
     // linalg: Products of matrices.
     public static native long mm(long self, long mat2);
@@ -434,6 +489,9 @@ public final class Native {
     public static native void dropout_(long self, double p, boolean train);
     public static native long[] native_dropout(long input, double p, int train);
     public static native long native_dropout_backward(long gradOutput, long mask, double scale);
+    public static native long embedding(long weight, long indices, long paddingIdx, boolean scaleGradByFreq, boolean sparse);
+    public static native long embedding_dense_backward(long gradOutput, long indices, long numWeights, long paddingIdx, boolean scaleGradByFreq);
+    public static native long one_hot(long self, long numClasses);
 
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
     public static native long abs(long self);
@@ -754,4 +812,10 @@ public final class Native {
     public static native long[] split_Tensor(long self, long splitSize, long dim);
     public static native long[] split_sizes(long self, long[] splitSize, long dim);
     public static native long[] split_with_sizes(long self, long[] splitSizes, long dim);
+    public static native long movedim_intlist(long self, long[] source, long[] destination);
+    public static native long movedim_int(long self, long source, long destination);
+    public static native long unflatten_int(long self, long dim, long[] sizes);
+    public static native long ravel(long self);
+    public static native long reshape_as(long self, long other);
+    public static native long diagonal(long self, long offset, long dim1, long dim2);
 }

@@ -1,0 +1,67 @@
+//! Operators made of operators: indices, diagonals.
+
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, Scalar, ensure, wrap_dim};
+
+/// The gradient of `index_select`: the gradient's slices added up where they came from.
+pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
+    ops::index_add(&ops::zeros(self_sizes, grad.options())?, dim, index, grad, Scalar::Int(1))
+}
+
+/// Elements at indices along a dimension, which broadcast with the tensor; of all elements without a dimension.
+pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    let Some(dim) = dim else {
+        return ops::gather(&ops::reshape(self_, &[-1])?, 0, &ops::reshape(indices, &[-1])?, false);
+    };
+    ensure!(
+        self_.ndim() == indices.ndim(),
+        Runtime,
+        "torch.take_along_dim(): input and indices should have the same number of dimensions, but got {} dimensions for \
+         input, and {} dimensions for indices",
+        self_.ndim(),
+        indices.ndim()
+    );
+    let dim = wrap_dim(dim, self_.ndim())?;
+    let (mut own, mut others) = (self_.sizes(), indices.sizes());
+    for at in (0..own.len()).filter(|&at| at != dim) {
+        // Sizes that differ, neither of them 1, are what `expand` refuses.
+        let size = if own[at] == 1 { others[at] } else { own[at] };
+        (own[at], others[at]) = (size, size);
+    }
+    ops::gather(&ops::expand(self_, &own, false)?, dim as i64, &ops::expand(indices, &others, false)?, false)
+}
+
+/// The coordinates of the elements that differ from zero.
+pub fn argwhere(self_: &Tensor) -> Result<Tensor> {
+    ops::nonzero(self_)
+}
+
+/// The last dimension on the diagonal of two new ones.
+pub fn diag_embed(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
+    ensure!(self_.ndim() > 0, Index, "diag_embed(): a tensor without dimensions has nothing to put on a diagonal");
+    let rank = self_.ndim() + 1;
+    let (first, second) = (wrap_dim(dim1, rank)?, wrap_dim(dim2, rank)?);
+    ensure!(first != second, Runtime, "diagonal dimensions cannot be identical {dim1}, {dim2}");
+    let side = self_.sizes()[self_.ndim() - 1] + offset.abs();
+    let mut sizes = self_.sizes();
+    sizes.truncate(rank - 2);
+    for dim in [first.min(second), first.max(second)] {
+        sizes.insert(dim, side);
+    }
+    ops::diagonal_scatter(&ops::zeros(&sizes, self_.options())?, self_, offset, first as i64, second as i64)
+}
+
+/// A matrix's diagonal, or a matrix with a vector on its diagonal.
+pub fn diag(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
+    match self_.ndim() {
+        1 => diag_embed(self_, diagonal, 0, 1),
+        2 => ops::clone(&ops::diagonal(self_, diagonal, 0, 1)?, None),
+        ndim => rushlight_base::bail!(Runtime, "diag(): Supports 1D or 2D tensors. Got {ndim}D"),
+    }
+}
+
+/// A matrix with all elements on its diagonal.
+pub fn diagflat(self_: &Tensor, offset: i64) -> Result<Tensor> {
+    diag_embed(&ops::reshape(self_, &[-1])?, offset, 0, 1)
+}

@@ -1,0 +1,402 @@
+//! Operators made of operators: joining, splitting, repeating and turning.
+
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
+
+/// `cat` of tensors that were made for it.
+fn joined(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
+    let tensors: Vec<&Tensor> = tensors.iter().collect();
+    ops::cat(&tensors, dim)
+}
+
+fn all(tensors: &[&Tensor], each: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Vec<Tensor>> {
+    tensors.iter().map(|tensor| each(tensor)).collect()
+}
+
+/// One dimension at least.
+pub fn atleast_1d(self_: &Tensor) -> Result<Tensor> {
+    if self_.ndim() == 0 { ops::reshape(self_, &[1]) } else { Ok(self_.clone()) }
+}
+
+/// Two dimensions at least: a vector is a row.
+pub fn atleast_2d(self_: &Tensor) -> Result<Tensor> {
+    match self_.ndim() {
+        0 => ops::reshape(self_, &[1, 1]),
+        1 => ops::unsqueeze(self_, 0),
+        _ => Ok(self_.clone()),
+    }
+}
+
+/// Three dimensions at least: the last one is new.
+pub fn atleast_3d(self_: &Tensor) -> Result<Tensor> {
+    match self_.ndim() {
+        0 => ops::reshape(self_, &[1, 1, 1]),
+        1 => ops::unsqueeze(&ops::unsqueeze(self_, 0)?, -1),
+        2 => ops::unsqueeze(self_, -1),
+        _ => Ok(self_.clone()),
+    }
+}
+
+/// One dimension at least, each.
+pub fn atleast_1d_all(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    all(tensors, atleast_1d)
+}
+
+/// Two dimensions at least, each.
+pub fn atleast_2d_all(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    all(tensors, atleast_2d)
+}
+
+/// Three dimensions at least, each.
+pub fn atleast_3d_all(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    all(tensors, atleast_3d)
+}
+
+/// Side by side.
+pub fn hstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    ensure!(!tensors.is_empty(), Runtime, "hstack expects a non-empty TensorList");
+    let tensors = all(tensors, atleast_1d)?;
+    joined(&tensors, i64::from(tensors[0].ndim() > 1))
+}
+
+/// One above the other.
+pub fn vstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    ensure!(!tensors.is_empty(), Runtime, "vstack expects a non-empty TensorList");
+    joined(&all(tensors, atleast_2d)?, 0)
+}
+
+/// In depth.
+pub fn dstack(tensors: &[&Tensor]) -> Result<Tensor> {
+    ensure!(!tensors.is_empty(), Runtime, "dstack expects a non-empty TensorList");
+    joined(&all(tensors, atleast_3d)?, 2)
+}
+
+/// Side by side, vectors as columns.
+pub fn column_stack(tensors: &[&Tensor]) -> Result<Tensor> {
+    ensure!(!tensors.is_empty(), Runtime, "column_stack expects a non-empty TensorList");
+    let column = |tensor: &Tensor| match tensor.ndim() {
+        0 | 1 => ops::reshape(tensor, &[tensor.numel(), 1]),
+        _ => Ok(tensor.clone()),
+    };
+    joined(&all(tensors, column)?, 1)
+}
+
+/// At most so many parts of equal size.
+pub fn chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(self_.ndim() > 0, Runtime, "chunk expects at least a 1-dimensional tensor");
+    ensure!(chunks > 0, Runtime, "chunk expects `chunks` to be greater than 0, got: {chunks}");
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
+    let part = (size + chunks - 1) / chunks;
+    if part == 0 {
+        // Of nothing there are as many parts as were asked for.
+        return ops::split_with_sizes(self_, &vec![0; chunks as usize], dim);
+    }
+    ops::split_tensor(self_, part, dim)
+}
+
+/// The parts between `bounds`, and those before and after.
+fn parts(self_: &Tensor, bounds: impl Iterator<Item = i64>, dim: i64) -> Result<Vec<Tensor>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for bound in bounds {
+        parts.push(ops::slice_tensor(self_, dim, Some(start), Some(bound), 1)?);
+        start = bound;
+    }
+    parts.push(ops::slice_tensor(self_, dim, Some(start), None, 1)?);
+    Ok(parts)
+}
+
+/// Exactly so many parts, the first ones longer by one where they cannot be equal.
+pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(
+        self_.ndim() > 0,
+        Runtime,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+    );
+    ensure!(sections > 0, Runtime, "number of sections must be larger than 0, got {sections}");
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
+    let (length, longer) = (size / sections, size % sections);
+    parts(self_, (1..sections).map(|at| at * length + at.min(longer)), dim)
+}
+
+/// Parts between the given places.
+pub fn tensor_split_indices(self_: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(
+        self_.ndim() > 0,
+        Runtime,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+    );
+    parts(self_, indices.iter().copied(), dim)
+}
+
+/// As `tensor_split_sections`, with a number, or as `tensor_split_indices`, with a list.
+pub fn tensor_split_tensor(self_: &Tensor, tensor: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(
+        tensor.dtype() == DType::I64,
+        Runtime,
+        "tensor_split expected tensor_indices_or_sections to have dtype of long, but got {}",
+        tensor.dtype().c10_name()
+    );
+    match tensor.ndim() {
+        0 => tensor_split_sections(self_, tensor.item()?.to_i64(), dim),
+        1 => {
+            let indices: Result<DimVec> =
+                (0..tensor.numel()).map(|at| Ok(ops::select_int(tensor, 0, at)?.item()?.to_i64())).collect();
+            tensor_split_indices(self_, &indices?, dim)
+        }
+        ndim => rushlight_base::bail!(
+            Runtime,
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but \
+             got a tensor with {ndim} dims"
+        ),
+    }
+}
+
+/// What hsplit, vsplit and dsplit ask of a tensor; gives the dimension.
+fn split_dimension(name: &str, self_: &Tensor, dim: i64) -> Result<i64> {
+    let least = if name == "hsplit" { 1 } else { dim as usize + 1 };
+    ensure!(
+        self_.ndim() >= least.max(if name == "vsplit" { 2 } else { 1 }),
+        Runtime,
+        "torch.{name} requires a tensor with at least {} dimension{}, but got a tensor with {} dimensions!",
+        least.max(if name == "vsplit" { 2 } else { 1 }),
+        if name == "hsplit" { "" } else { "s" },
+        self_.ndim()
+    );
+    Ok(if name == "hsplit" && self_.ndim() == 1 { 0 } else { dim })
+}
+
+fn split_evenly(name: &str, self_: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+    let dim = split_dimension(name, self_, dim)?;
+    let size = self_.sizes()[dim as usize];
+    ensure!(
+        sections > 0 && size % sections == 0,
+        Runtime,
+        "torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible by the \
+         split_size {sections}!"
+    );
+    tensor_split_sections(self_, sections, dim)
+}
+
+/// The second dimension in equal parts.
+pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+    split_evenly("hsplit", self_, sections, 1)
+}
+
+/// The second dimension at the given places.
+pub fn hsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+    tensor_split_indices(self_, indices, split_dimension("hsplit", self_, 1)?)
+}
+
+/// The first dimension in equal parts.
+pub fn vsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+    split_evenly("vsplit", self_, sections, 0)
+}
+
+/// The first dimension at the given places.
+pub fn vsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+    tensor_split_indices(self_, indices, split_dimension("vsplit", self_, 0)?)
+}
+
+/// The third dimension in equal parts.
+pub fn dsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+    split_evenly("dsplit", self_, sections, 2)
+}
+
+/// The third dimension at the given places.
+pub fn dsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+    tensor_split_indices(self_, indices, split_dimension("dsplit", self_, 2)?)
+}
+
+/// The tensor again and again along its dimensions, new ones in front.
+pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
+    ensure!(
+        repeats.len() >= self_.ndim(),
+        Runtime,
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+    );
+    ensure!(
+        repeats.iter().all(|&count| count >= 0),
+        Runtime,
+        "repeat: no dimension can be repeated a negative number of times, got {}",
+        format_sizes(repeats)
+    );
+    let own = self_.sizes();
+    let new = repeats.len() - own.len();
+    // Each dimension with one before it that is expanded: they become one when the elements are copied.
+    let (mut split, mut spread, mut merged) = (DimVec::new(), DimVec::new(), DimVec::new());
+    for (dim, &count) in repeats.iter().enumerate() {
+        let size = if dim < new { 1 } else { own[dim - new] };
+        split.extend_from_slice(&[1, size]);
+        spread.extend_from_slice(&[count, size]);
+        merged.push(count * size);
+    }
+    let spread = ops::expand(&ops::reshape(self_, &split)?, &spread, false)?;
+    // A reshape that needs no copy would give a view.
+    ops::reshape(&ops::clone(&spread, Some(rushlight_base::MemoryFormat::Contiguous))?, &merged)
+}
+
+/// As `repeat`, for the last dimensions.
+pub fn tile(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    let missing = self_.ndim().saturating_sub(dims.len());
+    let repeats: DimVec = std::iter::repeat_n(1, missing).chain(dims.iter().copied()).collect();
+    repeat(self_, &repeats)
+}
+
+/// A larger shape, without copying.
+pub fn broadcast_to(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
+    ops::expand(self_, size, false)
+}
+
+/// The shape that all broadcast to, each.
+pub fn broadcast_tensors(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    let mut shape = DimVec::new();
+    for tensor in tensors {
+        shape = ops::rules::broadcast_sizes(&shape, &tensor.sizes())?;
+    }
+    all(tensors, |tensor| ops::expand(tensor, &shape, false))
+}
+
+/// Vectors over a grid.
+pub fn meshgrid(tensors: &[&Tensor]) -> Result<Vec<Tensor>> {
+    ensure!(!tensors.is_empty(), Runtime, "meshgrid expects a non-empty TensorList");
+    for tensor in tensors {
+        ensure!(
+            tensor.ndim() <= 1,
+            Runtime,
+            "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a tensor of sizes {}",
+            format_sizes(&tensor.sizes())
+        );
+        ensure!(
+            tensor.dtype() == tensors[0].dtype(),
+            Runtime,
+            "torch.meshgrid expects all tensors to have the same dtype"
+        );
+    }
+    let shape: DimVec = tensors.iter().map(|tensor| tensor.numel()).collect();
+    let spread = |(at, tensor): (usize, &&Tensor)| {
+        let mut sizes = DimVec::from_elem(1, shape.len());
+        sizes[at] = shape[at];
+        ops::expand(&ops::reshape(tensor, &sizes)?, &shape, false)
+    };
+    tensors.iter().enumerate().map(spread).collect()
+}
+
+/// As `meshgrid`, the first two dimensions exchanged for "xy".
+pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tensor>> {
+    ensure!(
+        matches!(indexing, "ij" | "xy"),
+        Runtime,
+        "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}"
+    );
+    if indexing == "ij" || tensors.len() < 2 {
+        return meshgrid(tensors);
+    }
+    let mut swapped = tensors.to_vec();
+    swapped.swap(0, 1);
+    let mut grids = meshgrid(&swapped)?;
+    grids.swap(0, 1);
+    grids.iter().map(|grid| ops::transpose_int(grid, 0, 1)).collect()
+}
+
+/// All combinations of elements, a row each.
+pub fn cartesian_prod(tensors: &[&Tensor]) -> Result<Tensor> {
+    for tensor in tensors {
+        ensure!(tensor.ndim() == 1, Runtime, "Expect a 1D vector, but got shape {}", format_sizes(&tensor.sizes()));
+    }
+    if let [only] = tensors {
+        return Ok((*only).clone());
+    }
+    let grids = meshgrid(tensors)?;
+    let columns: Result<Vec<Tensor>> = grids.iter().map(|grid| ops::reshape(grid, &[-1])).collect();
+    let columns = columns?;
+    let columns: Vec<&Tensor> = columns.iter().collect();
+    ops::stack(&columns, 1)
+}
+
+/// Matrices corner to corner.
+pub fn block_diag(tensors: &[&Tensor]) -> Result<Tensor> {
+    ensure!(!tensors.is_empty(), Runtime, "torch.block_diag: Input tensor list is empty");
+    for (at, tensor) in tensors.iter().enumerate() {
+        ensure!(
+            tensor.ndim() <= 2,
+            Runtime,
+            "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has {} dimensions",
+            tensor.ndim()
+        );
+    }
+    let blocks = all(tensors, atleast_2d)?;
+    let columns: i64 = blocks.iter().map(|block| block.sizes()[1]).sum();
+    let mut before = 0;
+    let rows: Result<Vec<Tensor>> = blocks
+        .iter()
+        .map(|block| {
+            let width = block.sizes()[1];
+            let row = ops::constant_pad_nd(block, &[before, columns - before - width], Scalar::Int(0));
+            before += width;
+            row
+        })
+        .collect();
+    joined(&rows?, 0)
+}
+
+/// The second dimension turned around.
+pub fn fliplr(self_: &Tensor) -> Result<Tensor> {
+    ensure!(self_.ndim() >= 2, Runtime, "Input must be >= 2-d.");
+    ops::flip(self_, &[1])
+}
+
+/// The first dimension turned around.
+pub fn flipud(self_: &Tensor) -> Result<Tensor> {
+    ensure!(self_.ndim() >= 1, Runtime, "Input must be >= 1-d.");
+    ops::flip(self_, &[0])
+}
+
+/// Dimensions shifted around; without dimensions all elements as a vector.
+pub fn roll(self_: &Tensor, shifts: &[i64], dims: &[i64]) -> Result<Tensor> {
+    ensure!(!shifts.is_empty(), Runtime, "`shifts` required");
+    if dims.is_empty() && shifts.len() == 1 {
+        let flat = ops::reshape(self_, &[-1])?;
+        return ops::reshape(&roll(&flat, shifts, &[0])?, &self_.sizes());
+    }
+    ensure!(
+        shifts.len() == dims.len(),
+        Runtime,
+        "shifts and dimensions must align. shifts: {}, dims:{}",
+        shifts.len(),
+        dims.len()
+    );
+    let mut result = ops::clone(self_, None)?;
+    for (&shift, &dim) in shifts.iter().zip(dims) {
+        result = rolled(&result, shift, dim)?;
+    }
+    Ok(result)
+}
+
+fn rolled(self_: &Tensor, shift: i64, dim: i64) -> Result<Tensor> {
+    let at = wrap_dim(dim, self_.ndim())?;
+    let size = self_.sizes().get(at).copied().unwrap_or(0);
+    if size == 0 {
+        return Ok(self_.clone());
+    }
+    let start = size - shift.rem_euclid(size);
+    let (head, tail) = (ops::narrow(self_, dim, 0, start)?, ops::narrow(self_, dim, start, size - start)?);
+    ops::cat(&[&tail, &head], dim)
+}
+
+/// A plane turned by quarters.
+pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
+    let &[first, second] = dims else {
+        rushlight_base::bail!(Runtime, "expected total rotation dims == 2, but got dims = {}", dims.len());
+    };
+    ensure!(self_.ndim() >= 2, Runtime, "expected total dims >= 2, but got total dims = {}", self_.ndim());
+    let (from, to) = (wrap_dim(first, self_.ndim())?, wrap_dim(second, self_.ndim())?);
+    ensure!(from != to, Runtime, "expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}");
+    match k.rem_euclid(4) {
+        1 => ops::transpose_int(&ops::flip(self_, &[second])?, first, second),
+        2 => ops::flip(self_, dims),
+        3 => ops::transpose_int(&ops::flip(self_, &[first])?, first, second),
+        _ => ops::clone(self_, Some(rushlight_base::MemoryFormat::Contiguous)),
+    }
+}

@@ -1,0 +1,175 @@
+//! Operators made of operators: other shapes, parts.
+
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{DimVec, MemoryFormat, Result, ensure, format_sizes, wrap_dim};
+
+/// A view where strides allow, else a copy.
+pub fn reshape(self_: &Tensor, shape: &[i64]) -> Result<Tensor> {
+    let sizes = ops::views::infer_size(shape, self_.numel())?;
+    if ops::views::view_strides(&self_.sizes(), &self_.strides(), &sizes).is_some() {
+        return ops::view(self_, &sizes);
+    }
+    ops::view(&ops::clone(self_, Some(MemoryFormat::Contiguous))?, &sizes)
+}
+
+/// A view in the shape of another tensor.
+pub fn view_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
+    ops::view(self_, &other.sizes())
+}
+
+/// Expanded to the shape of another tensor.
+pub fn expand_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
+    ops::expand(self_, &other.sizes(), false)
+}
+
+/// Dimensions `start_dim` to `end_dim` as one.
+pub fn flatten(self_: &Tensor, start_dim: i64, end_dim: i64) -> Result<Tensor> {
+    let (first, last) = (wrap_dim(start_dim, self_.ndim())?, wrap_dim(end_dim, self_.ndim())?);
+    ensure!(first <= last, Runtime, "flatten() has invalid args: start_dim cannot come after end_dim");
+    if self_.ndim() == 0 {
+        return ops::reshape(self_, &[1]);
+    }
+    if first == last {
+        return Ok(self_.clone());
+    }
+    let sizes = self_.sizes();
+    let mut shape = DimVec::from_slice(&sizes[..first]);
+    shape.push(sizes[first..=last].iter().product());
+    shape.extend_from_slice(&sizes[last + 1..]);
+    ops::reshape(self_, &shape)
+}
+
+/// `length` elements of a dimension from `start` on.
+pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+    ensure!(self_.ndim() > 0, Runtime, "narrow() cannot be applied to a 0-dim tensor.");
+    ensure!(length >= 0, Runtime, "narrow(): length must be non-negative.");
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
+    ensure!(
+        (-size..=size).contains(&start),
+        Index,
+        "start out of range (expected to be in range of [{}, {size}], but got {start})",
+        -size
+    );
+    let start = if start < 0 { start + size } else { start };
+    ensure!(start <= size - length, Runtime, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
+    ops::slice_tensor(self_, dim, Some(start), Some(start + length), 1)
+}
+
+/// Pieces of `split_size` along a dimension; the last may be smaller.
+pub fn split(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(self_.ndim() > 0, Runtime, "split expects at least a 1-dimensional tensor");
+    ensure!(split_size >= 0, Runtime, "split expects split_size be non-negative, but got split_size={split_size}");
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
+    ensure!(
+        split_size > 0 || size == 0,
+        Runtime,
+        "split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+    );
+    let count = if split_size == 0 { 1 } else { ((size + split_size - 1) / split_size).max(1) };
+    (0..count)
+        .map(|at| {
+            let start = at * split_size;
+            ops::slice_tensor(self_, dim, Some(start), Some((start + split_size).min(size)), 1)
+        })
+        .collect()
+}
+
+/// Pieces of the given sizes along a dimension.
+pub fn split_with_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(self_.ndim() != 0, Runtime, "split expects at least a 1-dimensional tensor");
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
+    ensure!(
+        split_size.iter().all(|&length| length >= 0),
+        Runtime,
+        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={}",
+        format_sizes(split_size)
+    );
+    ensure!(
+        split_size.iter().sum::<i64>() == size,
+        Runtime,
+        "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), but \
+         got split_sizes={}",
+        format_sizes(split_size)
+    );
+    let mut start = 0;
+    let mut piece = |length: i64| {
+        let end = start + length;
+        let piece = ops::slice_tensor(self_, dim, Some(start), Some(end), 1);
+        start = end;
+        piece
+    };
+    split_size.iter().map(|&length| piece(length)).collect()
+}
+
+/// The slices of a dimension.
+pub fn unbind(self_: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
+    ensure!(self_.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
+    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
+    (0..size).map(|at| ops::select_int(self_, dim, at)).collect()
+}
+
+/// Dimensions moved to other positions.
+pub fn movedim_list(self_: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
+    ensure!(
+        source.len() == destination.len(),
+        Runtime,
+        "movedim: Invalid source or destination dims: source ({}) should contain the same number of dims as destination ({})",
+        format_sizes(source),
+        format_sizes(destination)
+    );
+    let wrapped = |name: &str, dims: &[i64]| -> Result<DimVec> {
+        let mut found = DimVec::new();
+        for &dim in dims {
+            let dim = wrap_dim(dim, self_.ndim())? as i64;
+            ensure!(!found.contains(&dim), Runtime, "movedim: repeated dim in `{name}` ({})", format_sizes(dims));
+            found.push(dim);
+        }
+        Ok(found)
+    };
+    let (from, to) = (wrapped("source", source)?, wrapped("destination", destination)?);
+    let mut rest = (0..self_.ndim() as i64).filter(|dim| !from.contains(dim));
+    let order: DimVec = (0..self_.ndim() as i64)
+        .filter_map(|at| to.iter().position(|&dim| dim == at).map(|nth| from[nth]).or_else(|| rest.next()))
+        .collect();
+    ops::permute(self_, &order)
+}
+
+/// A dimension moved to another position.
+pub fn movedim(self_: &Tensor, source: i64, destination: i64) -> Result<Tensor> {
+    movedim_list(self_, &[source], &[destination])
+}
+
+/// A dimension split into several.
+pub fn unflatten(self_: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
+    ensure!(self_.ndim() > 0, Runtime, "unflatten: a tensor without dimensions cannot be unflattened");
+    ensure!(!sizes.is_empty(), Runtime, "unflatten: sizes must be non-empty");
+    let dim = wrap_dim(dim, self_.ndim())?;
+    let own = self_.sizes();
+    let known: i64 = sizes.iter().filter(|&&size| size != -1).product();
+    let fits = match sizes.iter().filter(|&&size| size == -1).count() {
+        0 => known == own[dim],
+        1 => known > 0 && own[dim] % known == 0,
+        _ => false,
+    };
+    ensure!(
+        fits,
+        Runtime,
+        "unflatten: Provided sizes {} don't multiply up to the size of dim {dim} ({}) in the input tensor",
+        format_sizes(sizes),
+        own[dim]
+    );
+    let sizes = sizes.iter().map(|&size| if size == -1 { own[dim] / known } else { size });
+    let shape: DimVec = own[..dim].iter().copied().chain(sizes).chain(own[dim + 1..].iter().copied()).collect();
+    ops::view(self_, &shape)
+}
+
+/// All elements in one dimension, without gaps.
+pub fn ravel(self_: &Tensor) -> Result<Tensor> {
+    ops::contiguous(&ops::reshape(self_, &[-1])?, MemoryFormat::Contiguous)
+}
+
+/// The sizes of another tensor.
+pub fn reshape_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
+    ops::reshape(self_, &other.sizes())
+}

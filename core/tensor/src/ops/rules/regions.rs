@@ -1,0 +1,159 @@
+//! Rules of operators that write into regions of their output.
+
+use super::promotion::common_dtype;
+use crate::dense::{Dense, Geometry, Spec};
+use crate::ops::views;
+use rushlight_base::{DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
+
+/// Vectors without elements take part in no shape check: a habit of early PyTorch.
+pub(crate) fn is_skipped(sizes: &[i64]) -> bool {
+    sizes == [0]
+}
+
+/// The inputs one after another along `dim`.
+pub fn cat(tensors: &[Dense], dim: i64) -> Result<Spec> {
+    ensure!(!tensors.is_empty(), Runtime, "torch.cat(): expected a non-empty list of Tensors");
+    for (at, tensor) in tensors.iter().enumerate() {
+        ensure!(tensor.ndim() > 0, Runtime, "zero-dimensional tensor (at position {at}) cannot be concatenated");
+    }
+    let inputs: Vec<&Dense> = tensors.iter().collect();
+    let dtype = common_dtype(&inputs)?;
+    let Some(model) = tensors.iter().find(|tensor| !is_skipped(tensor.sizes())) else {
+        wrap_dim(dim, 1)?;
+        return Ok(Spec::new(&[0], dtype, tensors[0].device));
+    };
+    let dim = wrap_dim(dim, model.ndim())?;
+    let mut sizes = DimVec::from_slice(model.sizes());
+    sizes[dim] = 0;
+    for (at, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| !is_skipped(tensor.sizes())) {
+        ensure!(
+            tensor.ndim() == model.ndim(),
+            Runtime,
+            "Tensors must have same number of dimensions: got {} and {}",
+            model.ndim(),
+            tensor.ndim()
+        );
+        for (axis, (&size, &expected)) in tensor.sizes().iter().zip(model.sizes()).enumerate() {
+            ensure!(
+                axis == dim || size == expected,
+                Runtime,
+                "Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {size} \
+                 for tensor number {at} in the list."
+            );
+        }
+        sizes[dim] += tensor.sizes()[dim];
+    }
+    Ok(Spec::new(&sizes, dtype, model.device))
+}
+
+/// The gradient of `select.int`: zeros with the gradient in one place.
+pub fn select_backward(grad_output: &Dense, input_sizes: &[i64], dim: i64, index: i64) -> Result<Spec> {
+    let dim = wrap_dim(dim, input_sizes.len())?;
+    let size = input_sizes.get(dim).copied().unwrap_or(0);
+    ensure!((-size..size).contains(&index), Index, "select_backward: index {index} is out of range for size {size}");
+    let (head, tail) = (&input_sizes[..dim], &input_sizes[dim + 1..]);
+    let fits =
+        grad_output.sizes().len() + 1 == input_sizes.len() && grad_output.sizes().iter().eq(head.iter().chain(tail));
+    ensure!(
+        fits,
+        Runtime,
+        "select_backward: gradient {} does not fit input sizes {}",
+        format_sizes(grad_output.sizes()),
+        format_sizes(input_sizes)
+    );
+    Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
+}
+
+/// The gradient of `slice.Tensor`: zeros with the gradient in the slice.
+pub fn slice_backward(
+    grad_output: &Dense,
+    input_sizes: &[i64],
+    dim: i64,
+    start: i64,
+    end: i64,
+    step: i64,
+) -> Result<Spec> {
+    let at = wrap_dim(dim, input_sizes.len())?;
+    ensure!(at < input_sizes.len() && step > 0, Runtime, "slice_backward: no such slice");
+    let (first, last) = views::slice_bounds(input_sizes[at], Some(start), Some(end));
+    let mut sizes = DimVec::from_slice(input_sizes);
+    sizes[at] = (last - first + step - 1) / step;
+    ensure!(
+        grad_output.sizes() == &*sizes,
+        Runtime,
+        "slice_backward: gradient {} does not fit a slice of {}",
+        format_sizes(grad_output.sizes()),
+        format_sizes(input_sizes)
+    );
+    Ok(Spec::new(input_sizes, grad_output.dtype, grad_output.device))
+}
+
+/// `self_` with `src` in the region that `part` names.
+fn replaced(self_: &Dense, src: &Dense, part: &Geometry) -> Result<Spec> {
+    ensure!(
+        src.sizes() == &*part.sizes,
+        Runtime,
+        "expected src to have a size equal to the slice of self. src size = {}, slice size = {}",
+        format_sizes(src.sizes()),
+        format_sizes(&part.sizes)
+    );
+    super::like(self_)
+}
+
+/// One slice replaced.
+pub fn select_scatter(self_: &Dense, src: &Dense, dim: i64, index: i64) -> Result<Spec> {
+    replaced(self_, src, &views::select(self_, dim, index)?)
+}
+
+/// Every so many slices replaced.
+pub fn slice_scatter(
+    self_: &Dense,
+    src: &Dense,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Spec> {
+    replaced(self_, src, &views::slice(self_, dim, start, end, step)?)
+}
+
+/// A diagonal replaced.
+pub fn diagonal_scatter(self_: &Dense, src: &Dense, offset: i64, dim1: i64, dim2: i64) -> Result<Spec> {
+    replaced(self_, src, &views::diagonal(self_, offset, dim1, dim2)?)
+}
+
+/// Matrices of which one side of the diagonal is kept.
+pub fn triangle(self_: &Dense, _diagonal: i64) -> Result<Spec> {
+    ensure!(self_.ndim() >= 2, Runtime, "tril/triu: input tensor must have at least 2 dimensions");
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
+}
+
+/// Room for so many elements on both sides of the last dimensions.
+pub fn constant_pad_nd(self_: &Dense, pad: &[i64], _value: Scalar) -> Result<Spec> {
+    ensure!(pad.len().is_multiple_of(2), Runtime, "Length of pad must be even but instead it equals {}", pad.len());
+    ensure!(
+        pad.len() / 2 <= self_.ndim(),
+        Runtime,
+        "Length of pad should be no more than twice the number of dimensions of the input. Pad length is {} while the \
+         input has {} dimensions.",
+        pad.len(),
+        self_.ndim()
+    );
+    let mut sizes = DimVec::from_slice(self_.sizes());
+    for (nth, widths) in pad.chunks_exact(2).enumerate() {
+        let dim = sizes.len() - 1 - nth;
+        let (old, new) = (sizes[dim], sizes[dim].saturating_add(widths[0]).saturating_add(widths[1]));
+        // What is cut must be there.
+        let kept = old.saturating_add(widths[0].min(0)).saturating_add(widths[1].min(0));
+        ensure!(
+            new >= 0 && kept >= 0,
+            Runtime,
+            "The input size {old}, plus negative padding {} and {} resulted in a negative output size, which is invalid. \
+             Check dimension {dim} of your input.",
+            widths[0],
+            widths[1]
+        );
+        sizes[dim] = new;
+    }
+    Ok(Spec::new(&sizes, self_.dtype, self_.device))
+}
