@@ -226,8 +226,8 @@ int32_t rlt_tensor_native_dropout_backward(const rlt_tensor *grad_output,
  * `out[..., :] = weight[indices[...], :]`
  *
  * Shapes: `(n, d), (*) -> (*, d)`.
- * Errors: The indices must be int32 or int64 and lie in [0, n - 1]; sparse gradients are not
- * supported.
+ * Errors: The indices must be int32 or int64 and lie in [0, n - 1]. The gradient is dense, whatever
+ * `sparse` says.
  *
  * `embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool
  * sparse=False) -> Tensor`

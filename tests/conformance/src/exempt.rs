@@ -29,8 +29,6 @@ const EXEMPT: &[(&str, Option<usize>, &str)] = &[
     ("aten::native_layer_norm", Some(8), ONE_ELEMENT),
     ("aten::normal.Tensor_Tensor", None, LATER),
     ("aten::normal.Tensor_float", None, LATER),
-    ("aten::scatter.reduce", None, LATER),
-    ("aten::scatter.value_reduce", None, LATER),
     ("aten::squeeze.dims", None, LATER),
     (
         "aten::real",

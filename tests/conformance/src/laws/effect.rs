@@ -14,6 +14,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("pin_memory", "there is no GPU to pin memory for"),
     ("layout", "strided is the only layout"),
     ("implicit", "tells tracers how an expansion came about"),
+    ("sparse", "sparse gradients are not supported: the dense one is right"),
     ("sparse_grad", "sparse gradients are not supported: the dense one is right"),
     ("cudnn_enable", "chooses between kernels of a GPU"),
     ("half_to_float", "a CUDA path: refused on the CPU"),

@@ -297,7 +297,7 @@ pub fn meshgrid_indexing(tensors: &[&Tensor], indexing: &str) -> Result<Vec<Tens
     swapped.swap(0, 1);
     let mut grids = meshgrid(&swapped)?;
     grids.swap(0, 1);
-    grids.iter().map(|grid| ops::transpose_int(grid, 0, 1)).collect()
+    Ok(grids)
 }
 
 /// All combinations of elements, a row each.

@@ -305,7 +305,7 @@ pub fn embedding(
     indices: &Dense,
     _padding_idx: i64,
     _scale_grad_by_freq: bool,
-    sparse: bool,
+    _sparse: bool,
 ) -> Result<Spec> {
     ensure!(weight.ndim() == 2, Runtime, "'weight' must be 2-D");
     ensure!(
@@ -315,7 +315,6 @@ pub fn embedding(
          instead (while checking arguments for embedding)",
         indices.dtype.c10_name()
     );
-    ensure!(!sparse, NotImplemented, "embedding: sparse gradients are not supported");
     let mut sizes = DimVec::from_slice(indices.sizes());
     sizes.push(weight.sizes()[1]);
     Ok(Spec::new(&sizes, weight.dtype, weight.device))

@@ -11,8 +11,8 @@ use rushlight_base::Result;
 ///
 /// `out[..., :] = weight[indices[...], :]`
 ///
-/// Shapes: `(n, d), (*) -> (*, d)`. Dtypes: all. The indices must be int32 or int64 and lie in [0, n - 1]; sparse
-/// gradients are not supported.
+/// Shapes: `(n, d), (*) -> (*, d)`. Dtypes: all. The indices must be int32 or int64 and lie in [0, n - 1]. The
+/// gradient is dense, whatever `sparse` says.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nn.functional.embedding.html>
 pub fn embedding(

@@ -8110,7 +8110,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * Looks up rows of a table by index.
      * <p>{@code out[..., :] = weight[indices[...], :]}
      * <p>Shapes: {@code (n, d), (*) -> (*, d)}.
-     * <p>Errors: The indices must be int32 or int64 and lie in [0, n - 1]; sparse gradients are not supported.
+     * <p>Errors: The indices must be int32 or int64 and lie in [0, n - 1]. The gradient is dense, whatever <code>sparse</code> says.
      *
      * @param weight as in the formula
      * @param indices as in the formula
