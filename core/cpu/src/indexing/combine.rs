@@ -4,7 +4,7 @@ use super::moves::scatter_value;
 use super::places::{Places, Reach};
 use super::walk::{Block, INDEX, REACHED, WALKED, Walk};
 use crate::array::Array;
-use crate::number::{Number, Wide};
+use crate::number::{Number, Ordered, Wide};
 use crate::shared::Shared;
 use num_complex::Complex;
 use rushlight_base::plan::Plan;
@@ -73,12 +73,22 @@ pub fn combine(out: &Array, places: &Places, source: &Array, how: Combine) -> Re
             each::<T>(out, places, source, |there, new| there.mul(new))
         }),
         Combine::Maximum => dispatch!(out.dtype(), "scatter_reduce", integer half float bool, T => {
-            each::<T>(out, places, source, |there, new| if new > there || new.is_nan() { new } else { there })
+            each::<T>(out, places, source, greater)
         }),
         Combine::Minimum => dispatch!(out.dtype(), "scatter_reduce", integer half float bool, T => {
-            each::<T>(out, places, source, |there, new| if new < there || new.is_nan() { new } else { there })
+            each::<T>(out, places, source, less)
         }),
     }
+}
+
+#[inline(always)]
+fn greater<W: Ordered>(there: W, new: W) -> W {
+    if new > there || new.is_nan() { new } else { there }
+}
+
+#[inline(always)]
+fn less<W: Ordered>(there: W, new: W) -> W {
+    if new < there || new.is_nan() { new } else { there }
 }
 
 fn sum(out: &Array, places: &Places, source: &Array, alpha: Scalar) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::access::{Operand, array, copy_unless_same};
 use super::views;
 use crate::dense::Dense;
-use rushlight_base::{DType, Result};
+use rushlight_base::{DType, Result, ensure};
 use rushlight_cpu::masks;
 
 /// `dense` broadcast to `sizes`.
@@ -25,7 +25,14 @@ pub fn masked_select(out: &Dense, self_: &Dense, mask: &Dense) -> Result<()> {
 
 /// out = self with the elements under mask replaced by those of source, one after the other
 pub fn masked_scatter(out: &Dense, self_: &Dense, mask: &Dense, source: &Dense) -> Result<()> {
+    let mask = spread(mask, out.sizes())?;
+    ensure!(
+        masks::count(&array(&mask)) as i64 <= source.numel(),
+        Runtime,
+        "masked_scatter: the mask has more true elements than the source has elements: {}",
+        source.numel()
+    );
     copy_unless_same(out, self_)?;
     let source = super::index::in_shape(source, &[source.numel()])?;
-    masks::scatter(&array(out), &array(&spread(mask, out.sizes())?), &array(&source))
+    masks::scatter(&array(out), &array(&mask), &array(&source))
 }

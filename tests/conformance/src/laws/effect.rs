@@ -18,6 +18,8 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("sparse_grad", "sparse gradients are not supported: the dense one is right"),
     ("cudnn_enable", "chooses between kernels of a GPU"),
     ("half_to_float", "a CUDA path: refused on the CPU"),
+    ("padding_idx", "says which row gets no gradient"),
+    ("scale_grad_by_freq", "divides the gradient"),
     ("ignore_index", "an index that no sample case has"),
 ];
 
@@ -32,7 +34,9 @@ const UNREAD: &[(&str, &str)] = &[
     ("ones_like", "self"),
     ("randn_like", "self"),
     ("rand_like", "self"),
-    // Its one sample writes every element.
+    ("reshape_as", "other"),
+    // Their samples write every element.
+    ("index_copy", "self"),
     ("scatter.value", "self"),
     ("uniform_", "self"),
     ("view_as", "other"),
