@@ -29,11 +29,8 @@ pub mod gemm;
 pub mod indexing;
 pub mod layer_norm;
 pub mod loss;
-<<<<<<< HEAD
-pub mod median;
-=======
 pub mod masks;
->>>>>>> 37f9e5d (Operators of joining, splitting, turning; masks, diagonals, triangles, embedding)
+pub mod median;
 pub mod numeric;
 pub mod optim;
 mod pointwise;
