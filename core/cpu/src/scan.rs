@@ -154,7 +154,7 @@ fn scan(out: &Array, a: &Array, dim: usize, backwards: bool, rows: &dyn Rows) ->
             });
         });
     }
-    if walk.numel() < num_threads() && len > CHUNK {
+    if walk.numel() < num_threads() && len >= 4 * CHUNK {
         let mut result = Ok(());
         walk.elements(&mut |[o, x]| {
             let (to, from) = at(o, x);
@@ -271,15 +271,22 @@ impl<T: Number, F: Fold<In = T, Acc = T::Wide>> Kernel for Along<T, F> {
                 for (lane, x) in x.iter_mut().enumerate() {
                     *x = self.read(i + lane);
                 }
-                for distance in [1, 2, 4] {
-                    for lane in (distance..8).rev() {
-                        x[lane] = fold.merge(x[lane - distance], x[lane]);
-                    }
-                }
                 if self.writes {
+                    for distance in [1, 2, 4] {
+                        for lane in (distance..8).rev() {
+                            x[lane] = fold.merge(x[lane - distance], x[lane]);
+                        }
+                    }
                     let offset = fold.merge(base, sum);
                     for (lane, &x) in x.iter().enumerate() {
                         self.write(i + lane, fold.merge(offset, x));
+                    }
+                } else {
+                    // Of the same merges, those that make the last.
+                    for distance in [1, 2, 4] {
+                        for lane in (2 * distance - 1..8).step_by(2 * distance) {
+                            x[lane] = fold.merge(x[lane - distance], x[lane]);
+                        }
                     }
                 }
                 sum = fold.merge(sum, x[7]);
