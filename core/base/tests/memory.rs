@@ -8,10 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static TURN: Mutex<()> = Mutex::new(());
 
+/// What may be kept. Half of it is divided among all threads there ever were at once: of 512, which one of the tests makes,
+/// each may still keep the small blocks that the others look for.
+const LIMIT: i64 = 1 << 30;
+
 /// The process is this test's own until the guard is dropped; nothing is kept.
 fn alone() -> MutexGuard<'static, ()> {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    set_cache_limit(64 << 20).unwrap();
+    set_cache_limit(LIMIT).unwrap();
     assert_eq!(kept(), 0);
     turn
 }
@@ -40,8 +44,6 @@ const SIZES: [usize; 12] = [0, 1, 16, 64, 1000, 1024, 5000, 60_000, 65_536, 300_
 #[test]
 fn freed_memory_is_used_again_and_trimmed() {
     let _turn = alone();
-    // What other tests left may fill what is kept.
-    trim_memory();
     for bytes in SIZES {
         let first = filled(bytes, 1).data();
         let again = filled(bytes, 2);
@@ -100,7 +102,7 @@ fn sixteen_threads_free_what_others_made() {
         }
     });
     assert_eq!(memory_stats().allocated, 0);
-    assert!(kept() <= 64 << 20);
+    assert!(kept() <= LIMIT);
 }
 
 #[test]
