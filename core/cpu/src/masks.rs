@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::number::Flag;
 use rushlight_base::plan::Plan;
-use rushlight_base::{Result, ensure};
+use rushlight_base::{DimVec, Result, ensure};
 
 /// How many elements of a mask are true.
 pub fn count(mask: &Array) -> usize {
@@ -38,7 +38,7 @@ pub fn coordinates(out: &Array, mask: &Array) -> Result<()> {
     let (to, steps) = (out.as_ptr::<i64>(), [out.stride(0), out.stride(1)]);
     // Seen with row-major strides, the offset of a place is its number.
     let mut rest = 1;
-    let mut strides = rushlight_base::DimVec::from_elem(0, mask.ndim());
+    let mut strides = DimVec::from_elem(0, mask.ndim());
     for dim in (0..mask.ndim()).rev() {
         strides[dim] = rest;
         rest *= mask.sizes()[dim];
@@ -75,9 +75,8 @@ pub fn select(out: &Array, a: &Array, mask: &Array) -> Result<()> {
 pub fn scatter(out: &Array, mask: &Array, source: &Array) -> Result<()> {
     let fits = out.sizes() == mask.sizes() && out.dtype() == source.dtype();
     ensure!(fits, Internal, "scatter got {:?} and {:?}", out.sizes(), mask.sizes());
-    let sizes = [source.numel() as i64];
     let plan = Plan::row_major(source.sizes(), [source.strides()]);
-    ensure!(plan.rank() == 1, Internal, "scatter got a source with gaps: {sizes:?}");
+    ensure!(plan.rank() == 1, Internal, "scatter got a source of several rows: {:?}", source.sizes());
     let [step] = plan.row_steps();
     by_size!(out, T => {
         let (to, from) = (out.start().cast::<T>(), source.start().cast::<T>());

@@ -1,8 +1,8 @@
 //! Elements that are put together with those that are there: scatter_add, scatter_reduce, index_add and index_reduce.
 
 use super::moves::scatter_value;
-use super::places::{Places, Reach};
-use super::walk::{Block, INDEX, REACHED, WALKED, Walk};
+use super::places::Places;
+use super::walk::Walk;
 use crate::array::Array;
 use crate::number::{Number, Ordered, Wide};
 use crate::shared::Shared;
@@ -111,44 +111,25 @@ fn each<T: Number>(
     let (walk, reach, index) = (Walk::new(places, source)?, places.reach(), places.start());
     let (to, from) = (Shared::new(out.as_ptr::<T>()), Shared::new(source.as_ptr::<T>()));
     walk.by_lanes(&|block| {
+        let (to, from) = (to.get(), from.get());
+        // SAFETY: both places are within the arrays, see below.
+        let put_at = |to: *mut T, from: *const T| unsafe {
+            to.write(T::narrow(put(to.read().widen(), from.read().widen())));
+        };
         // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach; lanes are
         // written by one thread each.
-        unsafe { each_of_block(block, to.get(), from.get(), index.get(), reach, put) }
-    })
-}
-
-/// # Safety
-/// The block and what its indices reach lie within the memory; what is written is the caller's.
-unsafe fn each_of_block<T: Number>(
-    block: &Block,
-    to: *mut T,
-    from: *const T,
-    index: *const i64,
-    reach: Reach,
-    put: impl Fn(T::Wide, T::Wide) -> T::Wide,
-) {
-    let ([len, _], [step_from, step_to, step_index]) = (block.extents, block.steps[0]);
-    // SAFETY: both places are within the memory, as for this function.
-    let put_at =
-        |to: *mut T, from: *const T| unsafe { to.write(T::narrow(put(to.read().widen(), from.read().widen()))) };
-    block.rows(|at| {
-        // SAFETY: as for this function.
         unsafe {
-            let (from, to, index) = (from.offset(at[WALKED]), to.offset(at[REACHED]), index.offset(at[INDEX]));
-            if block.has_slices() {
-                if let Some(offset) = reach.offset(index.read()) {
-                    let to = to.offset(offset);
+            block.visit(
+                index.get(),
+                reach,
+                |walked, reached, len| {
+                    let (to, from) = (to.offset(reached), from.offset(walked));
                     (0..len).for_each(|i| put_at(to.add(i), from.add(i)));
-                }
-                return;
-            }
-            for i in 0..len as isize {
-                if let Some(offset) = reach.offset(index.offset(i * step_index).read()) {
-                    put_at(to.offset(i * step_to + offset), from.offset(i * step_from));
-                }
-            }
+                },
+                |walked, reached| put_at(to.offset(reached), from.offset(walked)),
+            );
         }
-    });
+    })
 }
 
 /// out = out / counts, where a count is not 0; integers round down. `counts` is of int64.

@@ -1,7 +1,7 @@
 //! Elements that move: gather and scatter. The loops are one for each size of an element, whatever its type.
 
-use super::places::{Places, Reach};
-use super::walk::{Block, INDEX, REACHED, WALKED, Walk};
+use super::places::Places;
+use super::walk::Walk;
 use crate::array::Array;
 use crate::fill;
 use crate::shared::Shared;
@@ -15,33 +15,18 @@ pub fn gather(out: &Array, a: &Array, places: &Places) -> Result<()> {
     by_size!(a, T => {
         let [to, from] = [out, a].map(|array| Shared::new(array.start().cast::<T>()));
         walk.anyhow(&|block| {
+            let (to, from) = (to.get(), from.get());
             // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach.
-            unsafe { gather_block(block, to.get(), from.get(), index.get(), reach) }
+            unsafe {
+                block.visit(
+                    index.get(),
+                    reach,
+                    |walked, reached, len| std::ptr::copy(from.offset(reached), to.offset(walked), len),
+                    |walked, reached| to.offset(walked).write(from.offset(reached).read()),
+                );
+            }
         })
     })
-}
-
-/// # Safety
-/// The block and what its indices reach lie within the memory; what is written is the caller's.
-unsafe fn gather_block<T: Copy>(block: &Block, to: *mut T, from: *const T, index: *const i64, reach: Reach) {
-    let ([len, _], [step_to, step_from, step_index]) = (block.extents, block.steps[0]);
-    block.rows(|at| {
-        // SAFETY: as for this function.
-        unsafe {
-            let (to, from, index) = (to.offset(at[WALKED]), from.offset(at[REACHED]), index.offset(at[INDEX]));
-            if block.has_slices() {
-                if let Some(offset) = reach.offset(index.read()) {
-                    std::ptr::copy(from.offset(offset), to, len);
-                }
-                return;
-            }
-            for i in 0..len as isize {
-                if let Some(offset) = reach.offset(index.offset(i * step_index).read()) {
-                    to.offset(i * step_to).write(from.offset(i * step_from + offset).read());
-                }
-            }
-        }
-    });
 }
 
 /// `out` with `source` written at the places; where a place repeats, the last one stays.
@@ -52,34 +37,19 @@ pub fn scatter(out: &Array, places: &Places, source: &Array) -> Result<()> {
     by_size!(out, T => {
         let [to, from] = [out, source].map(|array| Shared::new(array.start().cast::<T>()));
         walk.by_lanes(&|block| {
+            let (to, from) = (to.get(), from.get());
             // SAFETY: the walk stays within the arrays, as `Array::new` vouches for, and so does what the places reach; lanes
             // are written by one thread each.
-            unsafe { scatter_block(block, to.get(), from.get(), index.get(), reach) }
+            unsafe {
+                block.visit(
+                    index.get(),
+                    reach,
+                    |walked, reached, len| std::ptr::copy(from.offset(walked), to.offset(reached), len),
+                    |walked, reached| to.offset(reached).write(from.offset(walked).read()),
+                );
+            }
         })
     })
-}
-
-/// # Safety
-/// As for [`gather_block`].
-unsafe fn scatter_block<T: Copy>(block: &Block, to: *mut T, from: *const T, index: *const i64, reach: Reach) {
-    let ([len, _], [step_from, step_to, step_index]) = (block.extents, block.steps[0]);
-    block.rows(|at| {
-        // SAFETY: as for this function.
-        unsafe {
-            let (from, to, index) = (from.offset(at[WALKED]), to.offset(at[REACHED]), index.offset(at[INDEX]));
-            if block.has_slices() {
-                if let Some(offset) = reach.offset(index.read()) {
-                    std::ptr::copy(from, to.offset(offset), len);
-                }
-                return;
-            }
-            for i in 0..len as isize {
-                if let Some(offset) = reach.offset(index.offset(i * step_index).read()) {
-                    to.offset(i * step_to + offset).write(from.offset(i * step_from).read());
-                }
-            }
-        }
-    });
 }
 
 /// `out` with one value written at the places.

@@ -1,16 +1,11 @@
 //! How indices are walked: in blocks of two dimensions, on several threads.
 
-use super::places::Places;
+use super::places::{Places, Reach};
 use crate::array::Array;
 use rushlight_base::plan::{Plan, Tiles};
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DimVec, Result};
 use std::ops::Range;
-
-/// The operands of a walk: the one that is walked, the one that is reached by index, the indices.
-pub(super) const WALKED: usize = 0;
-pub(super) const REACHED: usize = 1;
-pub(super) const INDEX: usize = 2;
 
 /// From so many elements on a second thread is worth it.
 const GRAIN: usize = 8192;
@@ -18,7 +13,8 @@ const GRAIN: usize = 8192;
 const BLOCK: usize = 4096;
 const LANES: usize = 16;
 
-/// Two dimensions of a walk, the inner one first; offsets and steps count elements.
+/// Two dimensions of a walk, the inner one first; offsets and steps count elements of what is walked, of what is reached by
+/// index, and of the indices.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     pub offsets: [isize; 3],
@@ -38,22 +34,41 @@ impl Block {
         self
     }
 
-    /// Calls `row` with the offsets at which its rows begin.
+    /// Calls `slice` with the offsets, in what is walked and in what is reached, of so many elements that are neighbours in both
+    /// under one index; and `element` with those of single elements.
+    ///
+    /// # Safety
+    /// The block lies within the indices.
     #[inline(always)]
-    pub fn rows(&self, mut row: impl FnMut([isize; 3])) {
+    pub unsafe fn visit(
+        &self,
+        index: *const i64,
+        reach: Reach,
+        mut slice: impl FnMut(isize, isize, usize),
+        mut element: impl FnMut(isize, isize),
+    ) {
+        let [len, rows] = self.extents;
+        let [step_walked, step_reached, step_index] = self.steps[0];
         let mut offsets = self.offsets;
-        for _ in 0..self.extents[1] {
-            row(offsets);
+        for _ in 0..rows {
+            let [walked, reached, at] = offsets;
+            // SAFETY: as for this function.
+            let get = |i: isize| reach.offset(unsafe { index.offset(at + i * step_index).read() });
+            if self.steps[0] == [1, 1, 0] {
+                if let Some(offset) = get(0) {
+                    slice(walked, reached + offset, len);
+                }
+            } else {
+                for i in 0..len as isize {
+                    if let Some(offset) = get(i) {
+                        element(walked + i * step_walked, reached + i * step_reached + offset);
+                    }
+                }
+            }
             for (offset, step) in offsets.iter_mut().zip(self.steps[1]) {
                 *offset += step;
             }
         }
-    }
-
-    /// Rows whose elements are neighbours in both operands, under one index.
-    #[inline(always)]
-    pub fn has_slices(&self) -> bool {
-        self.steps[0] == [1, 1, 0]
     }
 }
 

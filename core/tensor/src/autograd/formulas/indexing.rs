@@ -46,7 +46,7 @@ impl Target<'_> {
 }
 
 /// What elements were put together from, and how.
-struct Join<'a> {
+pub struct Join<'a> {
     target: Target<'a>,
     self_: &'a Expr,
     source: &'a Expr,
@@ -57,7 +57,7 @@ struct Join<'a> {
 
 impl Join<'_> {
     /// The gradient of what was there.
-    fn by_self(&self, grad: &Expr) -> Expr {
+    pub fn by_self(&self, grad: &Expr) -> Expr {
         let whole = match self.reduce {
             "prod" | "multiply" => {
                 // The product of the others: that with a 1 in place of a 0 here.
@@ -72,7 +72,7 @@ impl Join<'_> {
     }
 
     /// The gradient of what came.
-    fn by_source(&self, grad: &Expr) -> Expr {
+    pub fn by_source(&self, grad: &Expr) -> Expr {
         match self.reduce {
             "prod" | "multiply" => self.product_by_source(grad),
             "mean" => self.target.pick(&(grad / self.counts())),
@@ -114,68 +114,30 @@ impl Join<'_> {
     }
 }
 
-/// The gradient of `scatter_reduce` by what was there.
-#[allow(clippy::too_many_arguments)] // the operator's
-pub fn scatter_reduce_self(
-    grad: &Expr,
-    self_: &Expr,
+/// The derivative of `scatter_reduce`, and of `scatter` with a reduction.
+pub fn scatter_reduce<'a>(
+    self_: &'a Expr,
     dim: i64,
-    index: &Expr,
-    source: &Expr,
-    reduce: &str,
+    index: &'a Expr,
+    source: &'a Expr,
+    reduce: &'a str,
     include_self: bool,
-    result: &Expr,
-) -> Expr {
-    let target = Target { dim, index, slices: false };
-    Join { target, self_, source, reduce, include_self, result }.by_self(grad)
+    result: &'a Expr,
+) -> Join<'a> {
+    Join { target: Target { dim, index, slices: false }, self_, source, reduce, include_self, result }
 }
 
-/// The gradient of `scatter_reduce` by what came.
-#[allow(clippy::too_many_arguments)] // the operator's
-pub fn scatter_reduce_src(
-    grad: &Expr,
-    self_: &Expr,
+/// The derivative of `index_reduce`.
+pub fn index_reduce<'a>(
+    self_: &'a Expr,
     dim: i64,
-    index: &Expr,
-    source: &Expr,
-    reduce: &str,
+    index: &'a Expr,
+    source: &'a Expr,
+    reduce: &'a str,
     include_self: bool,
-    result: &Expr,
-) -> Expr {
-    let target = Target { dim, index, slices: false };
-    Join { target, self_, source, reduce, include_self, result }.by_source(grad)
-}
-
-/// The gradient of `index_reduce` by what was there.
-#[allow(clippy::too_many_arguments)] // the operator's
-pub fn index_reduce_self(
-    grad: &Expr,
-    self_: &Expr,
-    dim: i64,
-    index: &Expr,
-    source: &Expr,
-    reduce: &str,
-    include_self: bool,
-    result: &Expr,
-) -> Expr {
-    let target = Target { dim, index, slices: true };
-    Join { target, self_, source, reduce, include_self, result }.by_self(grad)
-}
-
-/// The gradient of `index_reduce` by what came.
-#[allow(clippy::too_many_arguments)] // the operator's
-pub fn index_reduce_source(
-    grad: &Expr,
-    self_: &Expr,
-    dim: i64,
-    index: &Expr,
-    source: &Expr,
-    reduce: &str,
-    include_self: bool,
-    result: &Expr,
-) -> Expr {
-    let target = Target { dim, index, slices: true };
-    Join { target, self_, source, reduce, include_self, result }.by_source(grad)
+    result: &'a Expr,
+) -> Join<'a> {
+    Join { target: Target { dim, index, slices: true }, self_, source, reduce, include_self, result }
 }
 
 /// The gradient of `scatter` with a number that is added or multiplied.

@@ -2,7 +2,7 @@
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, Scalar, ensure, wrap_dim};
+use rushlight_base::{Result, Scalar, bail, ensure, wrap_dim};
 
 /// The gradient of `index_select`: the gradient's slices added up where they came from.
 pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index: &Tensor) -> Result<Tensor> {
@@ -57,7 +57,7 @@ pub fn diag(self_: &Tensor, diagonal: i64) -> Result<Tensor> {
     match self_.ndim() {
         1 => diag_embed(self_, diagonal, 0, 1),
         2 => ops::clone(&ops::diagonal(self_, diagonal, 0, 1)?, None),
-        ndim => rushlight_base::bail!(Runtime, "diag(): Supports 1D or 2D tensors. Got {ndim}D"),
+        ndim => bail!(Runtime, "diag(): Supports 1D or 2D tensors. Got {ndim}D"),
     }
 }
 

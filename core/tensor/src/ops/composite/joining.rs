@@ -2,7 +2,7 @@
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, format_sizes, wrap_dim};
 
 /// `cat` of tensors that were made for it.
 fn joined(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
@@ -145,7 +145,7 @@ pub fn tensor_split_tensor(self_: &Tensor, tensor: &Tensor, dim: i64) -> Result<
                 (0..tensor.numel()).map(|at| Ok(ops::select_int(tensor, 0, at)?.item()?.to_i64())).collect();
             tensor_split_indices(self_, &indices?, dim)
         }
-        ndim => rushlight_base::bail!(
+        ndim => bail!(
             Runtime,
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but \
              got a tensor with {ndim} dims"
@@ -153,60 +153,78 @@ pub fn tensor_split_tensor(self_: &Tensor, tensor: &Tensor, dim: i64) -> Result<
     }
 }
 
-/// What hsplit, vsplit and dsplit ask of a tensor; gives the dimension.
-fn split_dimension(name: &str, self_: &Tensor, dim: i64) -> Result<i64> {
-    let least = if name == "hsplit" { 1 } else { dim as usize + 1 };
-    ensure!(
-        self_.ndim() >= least.max(if name == "vsplit" { 2 } else { 1 }),
-        Runtime,
-        "torch.{name} requires a tensor with at least {} dimension{}, but got a tensor with {} dimensions!",
-        least.max(if name == "vsplit" { 2 } else { 1 }),
-        if name == "hsplit" { "" } else { "s" },
-        self_.ndim()
-    );
-    Ok(if name == "hsplit" && self_.ndim() == 1 { 0 } else { dim })
+/// What hsplit, vsplit and dsplit split, and how many dimensions they ask for.
+struct Split {
+    name: &'static str,
+    dim: i64,
+    least: usize,
 }
 
-fn split_evenly(name: &str, self_: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let dim = split_dimension(name, self_, dim)?;
-    let size = self_.sizes()[dim as usize];
-    ensure!(
-        sections > 0 && size % sections == 0,
-        Runtime,
-        "torch.{name} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible by the \
-         split_size {sections}!"
-    );
-    tensor_split_sections(self_, sections, dim)
+const HSPLIT: Split = Split { name: "hsplit", dim: 1, least: 1 };
+const VSPLIT: Split = Split { name: "vsplit", dim: 0, least: 2 };
+const DSPLIT: Split = Split { name: "dsplit", dim: 2, least: 3 };
+
+impl Split {
+    /// The dimension; of a vector its only one.
+    fn dimension(&self, tensor: &Tensor) -> Result<i64> {
+        ensure!(
+            tensor.ndim() >= self.least,
+            Runtime,
+            "torch.{} requires a tensor with at least {} dimension{}, but got a tensor with {} dimensions!",
+            self.name,
+            self.least,
+            if self.least == 1 { "" } else { "s" },
+            tensor.ndim()
+        );
+        Ok(self.dim.min(tensor.ndim() as i64 - 1))
+    }
+
+    fn evenly(&self, tensor: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
+        let dim = self.dimension(tensor)?;
+        let size = tensor.sizes()[dim as usize];
+        ensure!(
+            sections > 0 && size % sections == 0,
+            Runtime,
+            "torch.{} attempted to split along dimension {dim}, but the size of the dimension {size} is not divisible by the \
+             split_size {sections}!",
+            self.name
+        );
+        tensor_split_sections(tensor, sections, dim)
+    }
+
+    fn at(&self, tensor: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
+        tensor_split_indices(tensor, indices, self.dimension(tensor)?)
+    }
 }
 
 /// The second dimension in equal parts.
 pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    split_evenly("hsplit", self_, sections, 1)
+    HSPLIT.evenly(self_, sections)
 }
 
 /// The second dimension at the given places.
 pub fn hsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    tensor_split_indices(self_, indices, split_dimension("hsplit", self_, 1)?)
+    HSPLIT.at(self_, indices)
 }
 
 /// The first dimension in equal parts.
 pub fn vsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    split_evenly("vsplit", self_, sections, 0)
+    VSPLIT.evenly(self_, sections)
 }
 
 /// The first dimension at the given places.
 pub fn vsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    tensor_split_indices(self_, indices, split_dimension("vsplit", self_, 0)?)
+    VSPLIT.at(self_, indices)
 }
 
 /// The third dimension in equal parts.
 pub fn dsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    split_evenly("dsplit", self_, sections, 2)
+    DSPLIT.evenly(self_, sections)
 }
 
 /// The third dimension at the given places.
 pub fn dsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    tensor_split_indices(self_, indices, split_dimension("dsplit", self_, 2)?)
+    DSPLIT.at(self_, indices)
 }
 
 /// The tensor again and again along its dimensions, new ones in front.
@@ -234,7 +252,7 @@ pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
     }
     let spread = ops::expand(&ops::reshape(self_, &split)?, &spread, false)?;
     // A reshape that needs no copy would give a view.
-    ops::reshape(&ops::clone(&spread, Some(rushlight_base::MemoryFormat::Contiguous))?, &merged)
+    ops::reshape(&ops::clone(&spread, Some(MemoryFormat::Contiguous))?, &merged)
 }
 
 /// As `repeat`, for the last dimensions.
@@ -388,7 +406,7 @@ fn rolled(self_: &Tensor, shift: i64, dim: i64) -> Result<Tensor> {
 /// A plane turned by quarters.
 pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
     let &[first, second] = dims else {
-        rushlight_base::bail!(Runtime, "expected total rotation dims == 2, but got dims = {}", dims.len());
+        bail!(Runtime, "expected total rotation dims == 2, but got dims = {}", dims.len());
     };
     ensure!(self_.ndim() >= 2, Runtime, "expected total dims >= 2, but got total dims = {}", self_.ndim());
     let (from, to) = (wrap_dim(first, self_.ndim())?, wrap_dim(second, self_.ndim())?);
@@ -397,6 +415,6 @@ pub fn rot90(self_: &Tensor, k: i64, dims: &[i64]) -> Result<Tensor> {
         1 => ops::transpose_int(&ops::flip(self_, &[second])?, first, second),
         2 => ops::flip(self_, dims),
         3 => ops::transpose_int(&ops::flip(self_, &[first])?, first, second),
-        _ => ops::clone(self_, Some(rushlight_base::MemoryFormat::Contiguous)),
+        _ => ops::clone(self_, Some(MemoryFormat::Contiguous)),
     }
 }

@@ -262,7 +262,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(
                     0,
-                    formulas::index_reduce_self(grad, self_, dim, index, source, reduce, include_self, result),
+                    formulas::index_reduce(self_, dim, index, source, reduce, include_self, result).by_self(grad),
                 )?;
             }
             if call.needs(1)
@@ -277,7 +277,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(
                     1,
-                    formulas::index_reduce_source(grad, self_, dim, index, source, reduce, include_self, result),
+                    formulas::index_reduce(self_, dim, index, source, reduce, include_self, result).by_source(grad),
                 )?;
             }
             Ok(gradients)

@@ -357,7 +357,8 @@ mod gradient {
                 let src = &call.unpack(&self.src)?;
                 let reduce = self.reduce.as_str();
                 let result = &call.unpack(&self.result)?;
-                gradients.set(0, formulas::scatter_reduce_self(grad, self_, dim, index, src, reduce, true, result))?;
+                gradients
+                    .set(0, formulas::scatter_reduce(self_, dim, index, src, reduce, true, result).by_self(grad))?;
             }
             if call.needs(1)
                 && let Some(grad) = call.grad(0)
@@ -368,7 +369,8 @@ mod gradient {
                 let src = &call.unpack(&self.src)?;
                 let reduce = self.reduce.as_str();
                 let result = &call.unpack(&self.result)?;
-                gradients.set(1, formulas::scatter_reduce_src(grad, self_, dim, index, src, reduce, true, result))?;
+                gradients
+                    .set(1, formulas::scatter_reduce(self_, dim, index, src, reduce, true, result).by_source(grad))?;
             }
             Ok(gradients)
         }
@@ -476,7 +478,7 @@ mod gradient {
                 let result = &call.unpack(&self.result)?;
                 gradients.set(
                     0,
-                    formulas::scatter_reduce_self(grad, self_, dim, index, src, reduce, include_self, result),
+                    formulas::scatter_reduce(self_, dim, index, src, reduce, include_self, result).by_self(grad),
                 )?;
             }
             if call.needs(1)
@@ -489,8 +491,10 @@ mod gradient {
                 let reduce = self.reduce.as_str();
                 let include_self = self.include_self;
                 let result = &call.unpack(&self.result)?;
-                gradients
-                    .set(1, formulas::scatter_reduce_src(grad, self_, dim, index, src, reduce, include_self, result))?;
+                gradients.set(
+                    1,
+                    formulas::scatter_reduce(self_, dim, index, src, reduce, include_self, result).by_source(grad),
+                )?;
             }
             Ok(gradients)
         }
