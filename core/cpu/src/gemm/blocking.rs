@@ -10,8 +10,9 @@ const PANEL_BYTES: usize = 24 << 10;
 /// Elements along k of a block for matrix registers, which are so fast that panels come from the second-level cache anyway,
 /// and sums should seldom wait for the next block.
 const TILED_DEPTH: usize = 1024;
-/// Bytes of right panels that should stay in the second-level cache of a core while left panels pass by.
-const RIGHT_SHARE: usize = 512 << 10;
+/// Bytes of right panels that should stay in the second-level cache of a core while left panels pass by. A quarter of it:
+/// more was measured to be slower where other virtual machines share the cache.
+const RIGHT_SHARE: usize = 256 << 10;
 /// Bytes of left panels in a share.
 const LEFT_SHARE: usize = 256 << 10;
 /// Bytes of left panels that are packed at a time, for all threads.
@@ -26,6 +27,8 @@ const SERIAL: usize = 1 << 17;
 /// fall into too few sets of the first-level cache.
 const DIRECT: usize = 1 << 27;
 const DIRECT_ROW: usize = 2 << 10;
+/// Bytes of a right operand of longer use that is read in place.
+const DIRECT_BYTES: usize = 512 << 10;
 /// Tiles of rows up to which rows of the right operand may be twice as long: each is read but a few times.
 const FEW_TILES: usize = 11;
 /// Shares per thread: more than one, so that a thread that starts late finds less left to do.
@@ -95,7 +98,7 @@ pub(super) fn worthwhile(multiplications: usize, threads: usize) -> usize {
 pub(super) fn reads_in_place(kernels: &Kernels, [m, n, k]: [usize; 3]) -> bool {
     let row = n * kernels.in_bytes;
     let few = m <= FEW_TILES * kernels.rows;
-    let fits = if few { row <= 2 * DIRECT_ROW } else { row <= DIRECT_ROW && k * row <= RIGHT_SHARE };
+    let fits = if few { row <= 2 * DIRECT_ROW } else { row <= DIRECT_ROW && k * row <= DIRECT_BYTES };
     let small = fits && m.saturating_mul(n).saturating_mul(k) <= DIRECT;
     // Read few times.
     m <= kernels.rows || small

@@ -6,7 +6,7 @@ use num_complex::Complex;
 use rushlight_base::{Complex32, Complex64, Complex128, bf16, f16};
 
 /// A stored element that can be packed as an `I`.
-pub(super) trait Convert<I>: Copy {
+pub(super) trait Convert<I>: Copy + 'static {
     /// The packed element.
     fn convert(self) -> I;
 }

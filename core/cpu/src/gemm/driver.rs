@@ -491,12 +491,16 @@ fn note(failed: &OnceLock<Error>, result: Result<()>) {
     }
 }
 
-/// Bytes of a panel of the right operand.
+/// Bytes between panels of the right operand. Panels of a power of two of bytes, side by side, would begin in one set of the
+/// caches, and they are written side by side.
+const PANEL_GAP: usize = 128;
+
+/// Bytes of a panel of the right operand, with the gap behind it.
 pub(super) fn right_panel_bytes(ways: &Ways, depth: &Depth) -> usize {
     let kernels = ways.kernels;
     let columns = kernels.columns();
     let groups = depth.block.div_ceil(kernels.group);
-    (kernels.head_bytes(columns) + groups * columns * kernels.group_bytes()).next_multiple_of(64)
+    (kernels.head_bytes(columns) + groups * columns * kernels.group_bytes()).next_multiple_of(64) + PANEL_GAP
 }
 
 /// Packs the lanes of an operand in memory, or of one that is filled, into a panel of `width` lanes.

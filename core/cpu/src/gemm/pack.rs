@@ -8,6 +8,7 @@
 use super::convert::Convert;
 use super::tile::prefetch;
 use crate::simd::Level;
+use std::any::TypeId;
 
 /// Where the elements of some lanes are. Steps are in elements.
 #[derive(Clone, Copy)]
@@ -47,7 +48,7 @@ const AHEAD: isize = 8;
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn pack<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8>(
+unsafe fn pack<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const LEVEL: u8>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -74,7 +75,7 @@ unsafe fn pack<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn pack_one<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8>(
+unsafe fn pack_one<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const LEVEL: u8>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -100,7 +101,7 @@ unsafe fn pack_one<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn runs<T: Convert<I>, I: Copy + Default, const G: usize>(
+unsafe fn runs<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -129,7 +130,7 @@ unsafe fn runs<T: Convert<I>, I: Copy + Default, const G: usize>(
 /// # Safety
 /// `from` and `to` are good for `N` elements.
 #[inline(always)]
-unsafe fn convert<T: Convert<I>, I: Copy + Default, const N: usize>(from: *const T, to: *mut I) {
+unsafe fn convert<T: Convert<I>, I: Copy + Default + 'static, const N: usize>(from: *const T, to: *mut I) {
     // SAFETY: as for this function.
     unsafe {
         let values = from.cast::<[T; N]>().read_unaligned();
@@ -146,7 +147,7 @@ unsafe fn convert<T: Convert<I>, I: Copy + Default, const N: usize>(from: *const
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn copy<T: Convert<I>, I: Copy + Default>(
+unsafe fn copy<T: Convert<I>, I: Copy + Default + 'static>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -193,7 +194,7 @@ unsafe fn copy<T: Convert<I>, I: Copy + Default>(
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn interleave<T: Convert<I>, I: Copy + Default, const G: usize>(
+unsafe fn interleave<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -237,7 +238,7 @@ unsafe fn interleave<T: Convert<I>, I: Copy + Default, const G: usize>(
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn gather<T: Convert<I>, I: Copy + Default, const G: usize>(
+unsafe fn gather<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
     lanes: usize,
     first: usize,
@@ -254,7 +255,7 @@ unsafe fn gather<T: Convert<I>, I: Copy + Default, const G: usize>(
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default, const G: usize>(
+unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
     source: &Source,
     lanes: usize,
     depth: std::ops::Range<usize>,
@@ -282,7 +283,7 @@ unsafe fn gather_lanes<T: Convert<I>, I: Copy + Default, const G: usize>(
 /// # Safety
 /// As for [`PackFn`].
 #[inline(always)]
-unsafe fn transpose<T: Convert<I>, I: Copy + Default, const G: usize, const LEVEL: u8>(
+unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const LEVEL: u8>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -290,6 +291,7 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default, const G: usize, const LEVE
     to: *mut I,
 ) {
     let full = depth / (BLOCK * G) * (BLOCK * G);
+    let as_stored = TypeId::of::<T>() == TypeId::of::<I>();
     // SAFETY: lane < lanes and p < depth; the panel has room.
     unsafe {
         for first in (0..width).step_by(BLOCK) {
@@ -297,11 +299,16 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default, const G: usize, const LEVE
             let from = source.at.cast::<T>().offset(first as isize * source.lane);
             let height = lanes.saturating_sub(first).min(BLOCK);
             let mut block = [[[I::default(); G]; BLOCK]; BLOCK];
+            let mut rows: [*const u8; BLOCK] = std::array::from_fn(|lane| (&raw const block[lane]).cast());
             for p in (0..full).step_by(BLOCK * G) {
-                for (lane, units) in block.iter_mut().enumerate().take(height) {
-                    let from = from.offset(lane as isize * source.lane).add(p).cast::<[[T; G]; BLOCK]>();
-                    let values = from.read_unaligned();
-                    for (unit, values) in units.iter_mut().zip(values) {
+                for lane in 0..height {
+                    let units = from.offset(lane as isize * source.lane).add(p);
+                    if as_stored {
+                        rows[lane] = units.cast();
+                        continue;
+                    }
+                    let values = units.cast::<[[T; G]; BLOCK]>().read_unaligned();
+                    for (unit, values) in block[lane].iter_mut().zip(values) {
                         for (to, value) in unit.iter_mut().zip(values) {
                             *to = value.convert();
                         }
@@ -309,9 +316,9 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default, const G: usize, const LEVE
                 }
                 let to = to.add((p / G * width + first) * G);
                 if size_of::<I>() * G == 4 {
-                    turn32::<LEVEL>((&raw const block).cast(), filled, to.cast(), width);
+                    turn32::<LEVEL>(&rows, filled, to.cast(), width);
                 } else {
-                    turn64::<LEVEL>((&raw const block).cast(), filled, to.cast(), width);
+                    turn64::<LEVEL>(&rows, filled, to.cast(), width);
                 }
             }
         }
@@ -322,20 +329,20 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default, const G: usize, const LEVE
 /// Writes a square of units of 32 bits transposed: `lanes` units in each of [`BLOCK`] rows, `width` apart.
 ///
 /// # Safety
-/// The square is whole, the rows have room, the processor has the level's instructions.
+/// Each of `rows` has a whole row of units, those written have room, the processor has the level's instructions.
 #[inline(always)]
-unsafe fn turn32<const LEVEL: u8>(from: *const [[u32; BLOCK]; BLOCK], lanes: usize, to: *mut u32, width: usize) {
+unsafe fn turn32<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u32, width: usize) {
     // SAFETY: as for this function.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if LEVEL == Level::Avx512 as u8 {
-            return super::turn::square32_avx512(from, lanes, to, width);
+            return super::turn::square32_avx512(rows, lanes, to, width);
         }
         #[cfg(target_arch = "x86_64")]
         if LEVEL == Level::Avx2 as u8 {
-            return super::turn::square32_avx2(from, lanes, to, width);
+            return super::turn::square32_avx2(rows, lanes, to, width);
         }
-        turn(from, lanes, to, width);
+        turn(rows, lanes, to, width);
     }
 }
 
@@ -344,27 +351,26 @@ unsafe fn turn32<const LEVEL: u8>(from: *const [[u32; BLOCK]; BLOCK], lanes: usi
 /// # Safety
 /// As for [`turn32`].
 #[inline(always)]
-unsafe fn turn64<const LEVEL: u8>(from: *const [[u64; BLOCK]; BLOCK], lanes: usize, to: *mut u64, width: usize) {
+unsafe fn turn64<const LEVEL: u8>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut u64, width: usize) {
     // SAFETY: as for this function.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if LEVEL == Level::Avx512 as u8 {
-            return super::turn::square64_avx512(from, lanes, to, width);
+            return super::turn::square64_avx512(rows, lanes, to, width);
         }
-        turn(from, lanes, to, width);
+        turn(rows, lanes, to, width);
     }
 }
 
 /// # Safety
 /// As for [`turn32`].
 #[inline(always)]
-unsafe fn turn<U: Copy>(from: *const [[U; BLOCK]; BLOCK], lanes: usize, to: *mut U, width: usize) {
+unsafe fn turn<U: Copy>(rows: &[*const u8; BLOCK], lanes: usize, to: *mut U, width: usize) {
     // SAFETY: as for this function.
     unsafe {
-        let from = &*from;
         for p in 0..BLOCK {
-            for (lane, row) in from.iter().enumerate().take(lanes) {
-                to.add(p * width + lane).write(row[p]);
+            for (lane, row) in rows.iter().enumerate().take(lanes) {
+                to.add(p * width + lane).write(row.cast::<U>().add(p).read_unaligned());
             }
         }
     }
@@ -411,7 +417,7 @@ unsafe fn pack_raised<const LEVEL: u8>(
 /// As for [`PackFn`], with AVX-512; the panel has room for what is filled up.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2")]
-pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default, const G: usize, const FULL: usize>(
+pub(super) unsafe fn padded<T: Convert<I>, I: Copy + Default + 'static, const G: usize, const FULL: usize>(
     source: &Source,
     lanes: usize,
     depth: usize,
@@ -434,7 +440,7 @@ macro_rules! compiled {
         /// # Safety
         /// As for [`PackFn`].
         $(#[$meta])*
-        pub(super) unsafe fn $name<T: Convert<I>, I: Copy + Default, const G: usize>(
+        pub(super) unsafe fn $name<T: Convert<I>, I: Copy + Default + 'static, const G: usize>(
             source: &Source,
             lanes: usize,
             depth: usize,

@@ -6,19 +6,18 @@
 
 use std::arch::x86_64::*;
 
-/// Writes the square transposed: `lanes` units in each of 16 rows, `width` apart.
+/// Writes the square of `rows` transposed: `lanes` units in each of 16 rows, `width` apart.
 ///
 /// # Safety
 /// The processor has AVX-512; the square is whole and the rows have room.
 #[inline(always)]
-pub(super) unsafe fn square32_avx512(from: *const [[u32; 16]; 16], lanes: usize, to: *mut u32, width: usize) {
+pub(super) unsafe fn square32_avx512(rows: &[*const u8; 16], lanes: usize, to: *mut u32, width: usize) {
     unsafe {
-        let from = from.cast::<i32>();
         let mut r = [_mm512_setzero_si512(); 16];
         // Four rows of quarters: row i holds columns 0..4 of lanes i, i + 4, i + 8, i + 12 after this.
         for quarter in 0..4 {
             for i in 0..4 {
-                let at = |lane: usize| _mm_loadu_si128(from.add(lane * 16 + quarter * 4).cast());
+                let at = |lane: usize| _mm_loadu_si128(rows[lane].add(quarter * 16).cast());
                 let row = _mm512_castsi128_si512(at(i));
                 let row = _mm512_inserti32x4::<1>(row, at(i + 4));
                 let row = _mm512_inserti32x4::<2>(row, at(i + 8));
@@ -48,9 +47,8 @@ pub(super) unsafe fn square32_avx512(from: *const [[u32; 16]; 16], lanes: usize,
 /// # Safety
 /// As above.
 #[inline(always)]
-pub(super) unsafe fn square64_avx512(from: *const [[u64; 16]; 16], lanes: usize, to: *mut u64, width: usize) {
+pub(super) unsafe fn square64_avx512(rows: &[*const u8; 16], lanes: usize, to: *mut u64, width: usize) {
     unsafe {
-        let from = from.cast::<i64>();
         for first in [0, 8] {
             if first >= lanes {
                 break;
@@ -59,7 +57,7 @@ pub(super) unsafe fn square64_avx512(from: *const [[u64; 16]; 16], lanes: usize,
             let mask = if count >= 8 { 0xff } else { (1u8 << count).wrapping_sub(1) };
             for pair in 0..8 {
                 // Columns 2 pair and 2 pair + 1: rows of lanes 0, 2, 4, 6 and of 1, 3, 5, 7.
-                let at = |lane: usize| _mm_loadu_si128(from.add((first + lane) * 16 + pair * 2).cast());
+                let at = |lane: usize| _mm_loadu_si128(rows[first + lane].add(pair * 16).cast());
                 let row = |i: usize| {
                     let row = _mm512_castsi128_si512(at(i));
                     let row = _mm512_inserti64x2::<1>(row, at(i + 2));
@@ -80,9 +78,8 @@ pub(super) unsafe fn square64_avx512(from: *const [[u64; 16]; 16], lanes: usize,
 /// # Safety
 /// The processor has AVX2; the square is whole and the rows have room.
 #[inline(always)]
-pub(super) unsafe fn square32_avx2(from: *const [[u32; 16]; 16], lanes: usize, to: *mut u32, width: usize) {
+pub(super) unsafe fn square32_avx2(rows: &[*const u8; 16], lanes: usize, to: *mut u32, width: usize) {
     unsafe {
-        let from = from.cast::<i32>();
         for first in [0, 8] {
             if first >= lanes {
                 break;
@@ -91,7 +88,7 @@ pub(super) unsafe fn square32_avx2(from: *const [[u32; 16]; 16], lanes: usize, t
             let order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), order);
             for quarter in 0..4 {
-                let at = |lane: usize| _mm_loadu_si128(from.add((first + lane) * 16 + quarter * 4).cast());
+                let at = |lane: usize| _mm_loadu_si128(rows[first + lane].add(quarter * 16).cast());
                 let row = |i: usize| _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(at(i)), at(i + 4));
                 let [a, b, c, d] = [row(0), row(1), row(2), row(3)];
                 let (ab_low, ab_high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
