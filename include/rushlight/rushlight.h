@@ -14,6 +14,7 @@
 #include <rushlight/ops/activation.h>
 #include <rushlight/ops/bitwise.h>
 #include <rushlight/ops/comparison.h>
+#include <rushlight/ops/convolution.h>
 #include <rushlight/ops/copy.h>
 #include <rushlight/ops/creation.h>
 #include <rushlight/ops/elementary.h>
@@ -25,8 +26,10 @@
 #include <rushlight/ops/numeric.h>
 #include <rushlight/ops/optim.h>
 #include <rushlight/ops/pointwise.h>
+#include <rushlight/ops/pooling.h>
 #include <rushlight/ops/random.h>
 #include <rushlight/ops/reduction.h>
 #include <rushlight/ops/view.h>
+#include <rushlight/ops/vision.h>
 
 #endif /* RUSHLIGHT_H */

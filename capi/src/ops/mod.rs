@@ -11,6 +11,8 @@ pub mod activation;
 pub mod bitwise;
 #[cfg(feature = "op-comparison")]
 pub mod comparison;
+#[cfg(feature = "op-convolution")]
+pub mod convolution;
 #[cfg(feature = "op-copy")]
 pub mod copy;
 #[cfg(feature = "op-creation")]
@@ -33,9 +35,13 @@ pub mod numeric;
 pub mod optim;
 #[cfg(feature = "op-pointwise")]
 pub mod pointwise;
+#[cfg(feature = "op-pooling")]
+pub mod pooling;
 #[cfg(feature = "op-random")]
 pub mod random;
 #[cfg(feature = "op-reduction")]
 pub mod reduction;
 #[cfg(feature = "op-view")]
 pub mod view;
+#[cfg(feature = "op-vision")]
+pub mod vision;

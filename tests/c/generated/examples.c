@@ -527,6 +527,72 @@ static void example_logical_xor(void) {
     rlt_tensor_free(other1);
 }
 
+// conv1d([[1.0, 2.0, 3.0]], [[[1.0, 10.0]]]) -> [[21.0, 32.0]]
+static void example_conv1d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv1d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv1d");
+    example_expect(out, "conv1d", (const float[]){21.0f, 32.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv2d([[[1.0, 2.0], [3.0, 4.0]]], [[[[1.0, 10.0]]]]) -> [[[21.0], [43.0]]]
+static void example_conv2d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv2d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv2d");
+    example_expect(out, "conv2d", (const float[]){21.0f, 43.0f}, 2 * sizeof(float), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv3d([[[[1.0, 2.0], [3.0, 4.0]]]], [[[[[1.0, 10.0]]]]]) -> [[[[21.0], [43.0]]]]
+static void example_conv3d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv3d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv3d");
+    example_expect(out, "conv3d", (const float[]){21.0f, 43.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv_transpose1d([[1.0, 2.0]], [[[1.0, 10.0]]]) -> [[1.0, 12.0, 20.0]]
+static void example_conv_transpose1d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv_transpose1d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose1d");
+    example_expect(out, "conv_transpose1d", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv_transpose2d([[[1.0, 2.0]]], [[[[1.0, 10.0]]]]) -> [[[1.0, 12.0, 20.0]]]
+static void example_conv_transpose2d_input(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv_transpose2d_input(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose2d.input");
+    example_expect(out, "conv_transpose2d.input", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv_transpose3d([[[[1.0, 2.0]]]], [[[[[1.0, 10.0]]]]]) -> [[[[1.0, 12.0, 20.0]]]]
+static void example_conv_transpose3d_input(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv_transpose3d_input(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose3d.input");
+    example_expect(out, "conv_transpose3d.input", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
 // clone([1, 2]) -> [1, 2]
 static void example_clone(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -2274,6 +2340,98 @@ static void example_real(void) {
     rlt_tensor_free(self0);
 }
 
+// max_pool1d([[1.0, 3.0, 2.0, 5.0]], [2]) -> [[3.0, 5.0]]
+static void example_max_pool1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool1d");
+    example_expect(out, "max_pool1d", (const float[]){3.0f, 5.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// max_pool2d([[[1.0, 3.0], [2.0, 5.0]]], [2, 2]) -> [[[5.0]]]
+static void example_max_pool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool2d");
+    example_expect(out, "max_pool2d", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// max_pool3d([[[[1.0, 3.0], [2.0, 5.0]]]], [1, 2, 2]) -> [[[[5.0]]]]
+static void example_max_pool3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool3d");
+    example_expect(out, "max_pool3d", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// avg_pool1d([[1.0, 3.0, 2.0, 6.0]], [2]) -> [[2.0, 4.0]]
+static void example_avg_pool1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_avg_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, NULL, 0, 0, 1, &out), "avg_pool1d");
+    example_expect(out, "avg_pool1d", (const float[]){2.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// avg_pool2d([[[1.0, 3.0], [2.0, 6.0]]], [2, 2]) -> [[[3.0]]]
+static void example_avg_pool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_avg_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, NULL, 0, 0, 1, NULL, &out), "avg_pool2d");
+    example_expect(out, "avg_pool2d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// avg_pool3d([[[[1.0, 3.0], [2.0, 6.0]]]], [1, 2, 2]) -> [[[[3.0]]]]
+static void example_avg_pool3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_avg_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, NULL, 0, 0, 1, NULL, &out), "avg_pool3d");
+    example_expect(out, "avg_pool3d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// adaptive_avg_pool1d([[1.0, 3.0, 2.0, 6.0]], [2]) -> [[2.0, 4.0]]
+static void example_adaptive_avg_pool1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adaptive_avg_pool1d(self0, (const int64_t[]){2}, 1, &out), "adaptive_avg_pool1d");
+    example_expect(out, "adaptive_avg_pool1d", (const float[]){2.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// adaptive_avg_pool2d([[[1.0, 3.0], [2.0, 6.0]]], [1, 1]) -> [[[3.0]]]
+static void example_adaptive_avg_pool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adaptive_avg_pool2d(self0, (const int64_t[]){1, 1}, 2, &out), "adaptive_avg_pool2d");
+    example_expect(out, "adaptive_avg_pool2d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// adaptive_avg_pool3d([[[[1.0, 3.0], [2.0, 6.0]]]], [1, 1, 1]) -> [[[[3.0]]]]
+static void example_adaptive_avg_pool3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adaptive_avg_pool3d(self0, (const int64_t[]){1, 1, 1}, 3, &out), "adaptive_avg_pool3d");
+    example_expect(out, "adaptive_avg_pool3d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// max_unpool2d([[[5.0]]], [[[3]]], [2, 2]) -> [[[0.0, 0.0], [0.0, 5.0]]]
+static void example_max_unpool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *indices1 = example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_unpool2d(self0, indices1, (const int64_t[]){2, 2}, 2, &out), "max_unpool2d");
+    example_expect(out, "max_unpool2d", (const float[]){0.0f, 0.0f, 0.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices1);
+}
+
 // sum([1, 2, 3]) -> 6
 static void example_sum(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
@@ -2706,6 +2864,219 @@ static void example_diagonal(void) {
     rlt_tensor_free(self0);
 }
 
+// upsample_nearest1d([[[1.0, 2.0]]], [4]) -> [[[1.0, 1.0, 2.0, 2.0]]]
+static void example_upsample_nearest1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_nearest1d(self0, (const int64_t[]){4}, 1, NULL, &out), "upsample_nearest1d");
+    example_expect(out, "upsample_nearest1d", (const float[]){1.0f, 1.0f, 2.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 4}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_nearest2d([[[[1.0, 2.0]]]], [2, 2]) -> [[[[1.0, 2.0], [1.0, 2.0]]]]
+static void example_upsample_nearest2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_nearest2d(self0, (const int64_t[]){2, 2}, 2, NULL, NULL, &out), "upsample_nearest2d");
+    example_expect(out, "upsample_nearest2d", (const float[]){1.0f, 2.0f, 1.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_nearest3d([[[[[1.0, 2.0]]]]], [1, 2, 2]) -> [[[[[1.0, 2.0], [1.0, 2.0]]]]]
+static void example_upsample_nearest3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_nearest3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, NULL, NULL, &out), "upsample_nearest3d");
+    example_expect(out, "upsample_nearest3d", (const float[]){1.0f, 2.0f, 1.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 2, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_linear1d([[[1.0, 2.0]]], [3], true) -> [[[1.0, 1.5, 2.0]]]
+static void example_upsample_linear1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_linear1d(self0, (const int64_t[]){3}, 1, 1, NULL, &out), "upsample_linear1d");
+    example_expect(out, "upsample_linear1d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_bilinear2d([[[[1.0, 2.0]]]], [1, 3], true) -> [[[[1.0, 1.5, 2.0]]]]
+static void example_upsample_bilinear2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_bilinear2d(self0, (const int64_t[]){1, 3}, 2, 1, NULL, NULL, &out), "upsample_bilinear2d");
+    example_expect(out, "upsample_bilinear2d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_trilinear3d([[[[[1.0, 2.0]]]]], [1, 1, 3], true) -> [[[[[1.0, 1.5, 2.0]]]]]
+static void example_upsample_trilinear3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_trilinear3d(self0, (const int64_t[]){1, 1, 3}, 3, 1, NULL, NULL, NULL, &out), "upsample_trilinear3d");
+    example_expect(out, "upsample_trilinear3d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 3}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_bicubic2d([[[[1.0, 2.0]]]], [1, 3], true) -> [[[[1.0, 1.5, 2.0]]]]
+static void example_upsample_bicubic2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_bicubic2d(self0, (const int64_t[]){1, 3}, 2, 1, NULL, NULL, &out), "upsample_bicubic2d");
+    example_expect(out, "upsample_bicubic2d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// reflection_pad1d([[1.0, 2.0, 3.0]], [2, 1]) -> [[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]
+static void example_reflection_pad1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_reflection_pad1d(self0, (const int64_t[]){2, 1}, 2, &out), "reflection_pad1d");
+    example_expect(out, "reflection_pad1d", (const float[]){3.0f, 2.0f, 1.0f, 2.0f, 3.0f, 2.0f}, 6 * sizeof(float), (const int64_t[]){1, 6}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// reflection_pad2d([[[1.0, 2.0]]], [1, 1, 0, 0]) -> [[[2.0, 1.0, 2.0, 1.0]]]
+static void example_reflection_pad2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_reflection_pad2d(self0, (const int64_t[]){1, 1, 0, 0}, 4, &out), "reflection_pad2d");
+    example_expect(out, "reflection_pad2d", (const float[]){2.0f, 1.0f, 2.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 4}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// reflection_pad3d([[[[1.0, 2.0]]]], [1, 1, 0, 0, 0, 0]) -> [[[[2.0, 1.0, 2.0, 1.0]]]]
+static void example_reflection_pad3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_reflection_pad3d(self0, (const int64_t[]){1, 1, 0, 0, 0, 0}, 6, &out), "reflection_pad3d");
+    example_expect(out, "reflection_pad3d", (const float[]){2.0f, 1.0f, 2.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 4}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// replication_pad1d([[1.0, 2.0, 3.0]], [2, 1]) -> [[1.0, 1.0, 1.0, 2.0, 3.0, 3.0]]
+static void example_replication_pad1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_replication_pad1d(self0, (const int64_t[]){2, 1}, 2, &out), "replication_pad1d");
+    example_expect(out, "replication_pad1d", (const float[]){1.0f, 1.0f, 1.0f, 2.0f, 3.0f, 3.0f}, 6 * sizeof(float), (const int64_t[]){1, 6}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// replication_pad2d([[[1.0, 2.0]]], [1, 1, 0, 1]) -> [[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]
+static void example_replication_pad2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_replication_pad2d(self0, (const int64_t[]){1, 1, 0, 1}, 4, &out), "replication_pad2d");
+    example_expect(out, "replication_pad2d", (const float[]){1.0f, 1.0f, 2.0f, 2.0f, 1.0f, 1.0f, 2.0f, 2.0f}, 8 * sizeof(float), (const int64_t[]){1, 2, 4}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// replication_pad3d([[[[1.0, 2.0]]]], [1, 1, 0, 0, 0, 0]) -> [[[[1.0, 1.0, 2.0, 2.0]]]]
+static void example_replication_pad3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_replication_pad3d(self0, (const int64_t[]){1, 1, 0, 0, 0, 0}, 6, &out), "replication_pad3d");
+    example_expect(out, "replication_pad3d", (const float[]){1.0f, 1.0f, 2.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 4}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pad([1.0, 2.0], [1, 1]) -> [0.0, 1.0, 2.0, 0.0]
+static void example_pad(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pad(self0, (const int64_t[]){1, 1}, 2, "constant", NULL, &out), "pad");
+    example_expect(out, "pad", (const float[]){0.0f, 1.0f, 2.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){4}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// im2col([[[1.0, 2.0, 3.0]]], [1, 2], [1, 1], [0, 0], [1, 1]) -> [[1.0, 2.0], [2.0, 3.0]]
+static void example_im2col(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_im2col(self0, (const int64_t[]){1, 2}, 2, (const int64_t[]){1, 1}, 2, (const int64_t[]){0, 0}, 2, (const int64_t[]){1, 1}, 2, &out), "im2col");
+    example_expect(out, "im2col", (const float[]){1.0f, 2.0f, 2.0f, 3.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// col2im([[1.0, 2.0], [10.0, 20.0]], [1, 3], [1, 2], [1, 1], [0, 0], [1, 1]) -> [[[1.0, 12.0, 20.0]]]
+static void example_col2im(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 10.0f, 20.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_col2im(self0, (const int64_t[]){1, 3}, 2, (const int64_t[]){1, 2}, 2, (const int64_t[]){1, 1}, 2, (const int64_t[]){0, 0}, 2, (const int64_t[]){1, 1}, 2, &out), "col2im");
+    example_expect(out, "col2im", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pixel_shuffle([[[1.0]], [[2.0]], [[3.0]], [[4.0]]], 2) -> [[[1.0, 2.0], [3.0, 4.0]]]
+static void example_pixel_shuffle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){4, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pixel_shuffle(self0, 2, &out), "pixel_shuffle");
+    example_expect(out, "pixel_shuffle", (const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pixel_unshuffle([[[1.0, 2.0], [3.0, 4.0]]], 2) -> [[[1.0]], [[2.0]], [[3.0]], [[4.0]]]
+static void example_pixel_unshuffle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pixel_unshuffle(self0, 2, &out), "pixel_unshuffle");
+    example_expect(out, "pixel_unshuffle", (const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){4, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// channel_shuffle([[[1.0], [2.0], [3.0], [4.0]]], 2) -> [[[1.0], [3.0], [2.0], [4.0]]]
+static void example_channel_shuffle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 4, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_channel_shuffle(self0, 2, &out), "channel_shuffle");
+    example_expect(out, "channel_shuffle", (const float[]){1.0f, 3.0f, 2.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 4, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// grid_sampler([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], 0, 0, true) -> [[[[2.0]]]]
+static void example_grid_sampler(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *grid1 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_grid_sampler(input0, grid1, 0, 0, 1, &out), "grid_sampler");
+    example_expect(out, "grid_sampler", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(grid1);
+}
+
+// grid_sampler_2d([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], 0, 0, true) -> [[[[2.0]]]]
+static void example_grid_sampler_2d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *grid1 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_grid_sampler_2d(input0, grid1, 0, 0, 1, &out), "grid_sampler_2d");
+    example_expect(out, "grid_sampler_2d", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(grid1);
+}
+
+// grid_sampler_3d([[[[[1.0, 3.0]]]]], [[[[[0.0, 0.0, 0.0]]]]], 0, 0, true) -> [[[[[2.0]]]]]
+static void example_grid_sampler_3d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *grid1 = example_tensor((const float[]){0.0f, 0.0f, 0.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 3}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_grid_sampler_3d(input0, grid1, 0, 0, 1, &out), "grid_sampler_3d");
+    example_expect(out, "grid_sampler_3d", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 1}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(grid1);
+}
+
+// affine_grid_generator([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]], [1, 1, 1, 2], true) -> [[[[-1.0, 0.0], [1.0, 0.0]]]]
+static void example_affine_grid_generator(void) {
+    rlt_tensor *theta0 = example_tensor((const float[]){1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, 6 * sizeof(float), (const int64_t[]){1, 2, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_affine_grid_generator(theta0, (const int64_t[]){1, 1, 1, 2}, 4, 1, &out), "affine_grid_generator");
+    example_expect(out, "affine_grid_generator", (const float[]){-1.0f, 0.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(theta0);
+}
+
 int main(void) {
     example_gelu();
     example_silu();
@@ -2762,6 +3133,12 @@ int main(void) {
     example_isneginf();
     example_signbit();
     example_logical_xor();
+    example_conv1d();
+    example_conv2d();
+    example_conv3d();
+    example_conv_transpose1d();
+    example_conv_transpose2d_input();
+    example_conv_transpose3d_input();
     example_clone();
     example_zeros();
     example_zeros_like();
@@ -2937,6 +3314,16 @@ int main(void) {
     example_conj_physical();
     example_conj();
     example_real();
+    example_max_pool1d();
+    example_max_pool2d();
+    example_max_pool3d();
+    example_avg_pool1d();
+    example_avg_pool2d();
+    example_avg_pool3d();
+    example_adaptive_avg_pool1d();
+    example_adaptive_avg_pool2d();
+    example_adaptive_avg_pool3d();
+    example_max_unpool2d();
     example_sum();
     example_sum_dim_IntList();
     example_mean();
@@ -2985,5 +3372,28 @@ int main(void) {
     example_unflatten_int();
     example_ravel();
     example_diagonal();
+    example_upsample_nearest1d();
+    example_upsample_nearest2d();
+    example_upsample_nearest3d();
+    example_upsample_linear1d();
+    example_upsample_bilinear2d();
+    example_upsample_trilinear3d();
+    example_upsample_bicubic2d();
+    example_reflection_pad1d();
+    example_reflection_pad2d();
+    example_reflection_pad3d();
+    example_replication_pad1d();
+    example_replication_pad2d();
+    example_replication_pad3d();
+    example_pad();
+    example_im2col();
+    example_col2im();
+    example_pixel_shuffle();
+    example_pixel_unshuffle();
+    example_channel_shuffle();
+    example_grid_sampler();
+    example_grid_sampler_2d();
+    example_grid_sampler_3d();
+    example_affine_grid_generator();
     return example_report();
 }

@@ -4,6 +4,8 @@
 
 #[cfg(feature = "op-activation")]
 mod activation;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
@@ -11,9 +13,15 @@ mod indexing;
 mod nn;
 #[cfg(feature = "op-numeric")]
 mod numeric;
+#[cfg(feature = "op-pooling")]
+mod pooling;
+#[cfg(feature = "op-vision")]
+mod vision;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
+#[cfg(feature = "op-convolution")]
+pub use convolution::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
 pub use indexing::*;
@@ -21,6 +29,10 @@ pub use indexing::*;
 pub use nn::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
+#[cfg(feature = "op-pooling")]
+pub use pooling::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 use super::Expr;
 use crate::dense::Geometry;

@@ -9,6 +9,8 @@ mod access;
 pub mod activation;
 pub mod compare;
 pub mod composite;
+#[cfg(feature = "op-convolution")]
+pub mod conv;
 pub mod copy;
 pub mod creation;
 pub mod elementary;
@@ -23,11 +25,15 @@ pub mod norm;
 pub mod numeric;
 pub mod optim;
 pub mod pointwise;
+#[cfg(feature = "op-pooling")]
+pub mod pooling;
 pub mod random;
 pub mod reduce;
 pub mod regions;
 pub mod rules;
 pub mod softmax;
 pub mod views;
+#[cfg(feature = "op-vision")]
+pub mod vision;
 
 pub use generated::*;

@@ -1126,6 +1126,85 @@ inline Tensor& logical_xor_out(Tensor& out, const Tensor& self, const Tensor& ot
   return logical_xor_outf(self, other, out);
 }
 
+// convolution: Convolutions of one, two and three dimensions, and their transposes.
+/// Convolves sequences with kernels (without turning them: a cross-correlation).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv1d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves sequences, padded so that they keep their size (`same`) or not at all (`valid`).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv1d_padding(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), rlt::text(padding), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves images with kernels (without turning them: a cross-correlation).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv2d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves images, padded so that they keep their size (`same`) or not at all (`valid`).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv2d_padding(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), rlt::text(padding), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves volumes with kernels (without turning them: a cross-correlation).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv3d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves volumes, padded so that they keep their size (`same`) or not at all (`valid`).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv3d_padding(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), rlt::text(padding), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// The transpose of conv1d, which brings its output back to the sizes of its input.
+/// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
+inline Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1, IntArrayRef dilation = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv_transpose1d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), output_padding.data(), rlt::length(output_padding.size()), groups, dilation.data(), rlt::length(dilation.size()), &out0));
+  return Tensor(out0);
+}
+/// The transpose of conv2d, which brings its output back to the sizes of its input.
+/// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
+inline Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1, IntArrayRef dilation = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv_transpose2d_input(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), output_padding.data(), rlt::length(output_padding.size()), groups, dilation.data(), rlt::length(dilation.size()), &out0));
+  return Tensor(out0);
+}
+/// The transpose of conv3d, which brings its output back to the sizes of its input.
+/// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
+inline Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1, IntArrayRef dilation = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv_transpose3d_input(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), output_padding.data(), rlt::length(output_padding.size()), groups, dilation.data(), rlt::length(dilation.size()), &out0));
+  return Tensor(out0);
+}
+/// Convolves samples of one to three dimensions with kernels, or applies the transpose of that; the other convolutions are this one.
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_convolution(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), transposed, output_padding.data(), rlt::length(output_padding.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// The gradient of convolution by its weights.
+/// `out[c, b, k] = sum_{n, i} grad_output[n, c, i] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor _convolution_weight(const Tensor& grad_output, const Tensor& input, IntArrayRef weight_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__convolution_weight(grad_output.handle(), input.handle(), weight_size.data(), rlt::length(weight_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+
 // copy: Copies, and conversion of dtype and device.
 /// Copies the tensor; the gradient passes through.
 /// `out_i = self_i`
@@ -4493,6 +4572,226 @@ inline Tensor _real_part(const Tensor& self) {
   return Tensor(out0);
 }
 
+// pooling: The largest elements, or the means, of windows.
+/// Takes the largest element of each window that slides over a sequence.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool1d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over a sequence, and its place.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_max_pool1d_with_indices(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Takes the largest element of each window that slides over an image.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
+inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d_with_indices(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of max_pool2d_with_indices.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor max_pool2d_with_indices_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d_with_indices_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over an image.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool3d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
+inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_max_pool3d_with_indices(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of max_pool3d_with_indices.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor max_pool3d_with_indices_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool3d_with_indices_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// The gradient of max_pool2d; the places of the maxima are found again.
+/// `out[argmax of window i] += grad_output[i]`
+inline Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the mean of each window that slides over a sequence.
+/// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), or without`
+inline Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool1d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, &out0));
+  return Tensor(out0);
+}
+/// Takes the mean of each window that slides over an image.
+/// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override``
+inline Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool2d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// The gradient of avg_pool2d.
+/// `out[j] = sum over windows i with j of grad_output[i] / count_i`
+inline Tensor avg_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool2d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// Takes the mean of each window that slides over an image.
+/// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override``
+inline Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool3d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// The gradient of avg_pool3d.
+/// `out[j] = sum over windows i with j of grad_output[i] / count_i`
+inline Tensor avg_pool3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool3d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// Takes means of windows that share a sequence evenly.
+/// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_avg_pool1d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows that share a sequence evenly, and their places.
+/// `out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool1d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Takes means of windows that share an image evenly.
+/// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_avg_pool2d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of adaptive_avg_pool2d.
+/// `out[j] = sum over windows i with j of grad_output[i] / size of window i`
+inline Tensor _adaptive_avg_pool2d_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__adaptive_avg_pool2d_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows that share an image evenly, and their places.
+/// `out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool2d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of adaptive_max_pool2d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor adaptive_max_pool2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool2d_backward(grad_output.handle(), self.handle(), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows at places that random numbers choose, and their places.
+/// `window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number`
+inline std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& random_samples) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool2d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), random_samples.handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of fractional_max_pool2d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor fractional_max_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool2d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes means of windows that share an image evenly.
+/// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_avg_pool3d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of adaptive_avg_pool3d.
+/// `out[j] = sum over windows i with j of grad_output[i] / size of window i`
+inline Tensor _adaptive_avg_pool3d_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__adaptive_avg_pool3d_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows that share an image evenly, and their places.
+/// `out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool3d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of adaptive_max_pool3d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor adaptive_max_pool3d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool3d_backward(grad_output.handle(), self.handle(), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows at places that random numbers choose, and their places.
+/// `window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number`
+inline std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& random_samples) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool3d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), random_samples.handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of fractional_max_pool3d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor fractional_max_pool3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool3d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Puts elements back to the places where max_pool2d found them, with zeros elsewhere.
+/// `out[indices[i]] = self[i]`
+inline Tensor max_unpool2d(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_unpool2d(self.handle(), indices.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// Puts elements back to the places where max_pool3d found them, with zeros elsewhere.
+/// `out[indices[i]] = self[i]`
+inline Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntArrayRef output_size, IntArrayRef stride, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_unpool3d(self.handle(), indices.handle(), output_size.data(), rlt::length(output_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+
 // random: Random numbers, equal to PyTorch’s for the same seed.
 /// Draws numbers that are uniform on [0, 1).
 /// `out_i ~ U[0, 1)`
@@ -5740,6 +6039,407 @@ inline Tensor ravel(const Tensor& self) {
 inline Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_diagonal(self.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+
+// vision: Images: other sizes, borders, columns, pixels.
+/// Takes the nearest element for each place of a sequence of another size.
+/// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest1d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_nearest1d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_nearest1d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest1d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of a sequence of another size, given as a size or as factors.
+/// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest1d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of an image of another size.
+/// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest2d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_nearest2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_nearest2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of an image of another size, given as a size or as factors.
+/// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest2d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of a volume of another size.
+/// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest3d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_nearest3d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_nearest3d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest3d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of a volume of another size, given as a size or as factors.
+/// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest3d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a sequence of another size.
+/// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact1d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_nearest_exact1d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_nearest_exact1d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact1d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a sequence of another size, given as a size or as factors.
+/// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact1d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of an image of another size.
+/// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact2d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_nearest_exact2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_nearest_exact2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of an image of another size, given as a size or as factors.
+/// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a volume of another size.
+/// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact3d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_nearest_exact3d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_nearest_exact3d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact3d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a volume of another size, given as a size or as factors.
+/// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact3d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a sequence linearly to another size.
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_linear1d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_linear1d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_linear1d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_linear1d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a sequence linearly to another size, given as a size or as factors.
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_linear1d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_linear1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image linearly to another size.
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bilinear2d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_bilinear2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_bilinear2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bilinear2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image linearly to another size, given as a size or as factors.
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_bilinear2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bilinear2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a volume linearly to another size.
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_trilinear3d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_trilinear3d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_trilinear3d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_trilinear3d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a volume linearly to another size, given as a size or as factors.
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_trilinear3d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_trilinear3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image cubically to another size.
+/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bicubic2d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_bicubic2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_bicubic2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bicubic2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image cubically to another size, given as a size or as factors.
+/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_bicubic2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bicubic2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a sequence with itself, mirrored at its first and last elements.
+/// `out[i] = self[j], j = |i - left| mirrored at size - 1`
+inline Tensor reflection_pad1d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad1d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of reflection_pad1d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor reflection_pad1d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad1d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds an image with itself, mirrored at its first and last elements.
+/// `out[i] = self[j], j = |i - left| mirrored at size - 1`
+inline Tensor reflection_pad2d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad2d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of reflection_pad2d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor reflection_pad2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad2d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a volume with itself, mirrored at its first and last elements.
+/// `out[i] = self[j], j = |i - left| mirrored at size - 1`
+inline Tensor reflection_pad3d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad3d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of reflection_pad3d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor reflection_pad3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad3d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a sequence with itself, repeated beyond its first and last elements.
+/// `out[i] = self[min(max(i - left, 0), size - 1)]`
+inline Tensor replication_pad1d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad1d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of replication_pad1d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor replication_pad1d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad1d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds an image with itself, repeated beyond its first and last elements.
+/// `out[i] = self[min(max(i - left, 0), size - 1)]`
+inline Tensor replication_pad2d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad2d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of replication_pad2d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor replication_pad2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad2d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a volume with itself, repeated beyond its first and last elements.
+/// `out[i] = self[min(max(i - left, 0), size - 1)]`
+inline Tensor replication_pad3d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad3d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of replication_pad3d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor replication_pad3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad3d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds the last dimensions with a constant (`constant`), with mirrored (`reflect`), repeated (`replicate`) or wrapped (`circular`) elements.
+/// `out[..., i + left, ...] = self[..., i, ...], else what `mode` says`
+inline Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode = "constant", std::optional<double> value = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pad(self.handle(), pad.data(), rlt::length(pad.size()), rlt::text(mode), rlt::optional_float(value), &out0));
+  return Tensor(out0);
+}
+/// Surrounds the last dimensions with what lies at their other end.
+/// `out[..., i, ...] = self[..., (i - left) mod d, ...]`
+inline Tensor _pad_circular(const Tensor& self, IntArrayRef pad) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__pad_circular(self.handle(), pad.data(), rlt::length(pad.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes a column of elements for each position of a kernel that slides over an image.
+/// `out[c * kernel + k, i] = self[c, i * stride - padding + k * dilation], 0 in the padding`
+inline Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_im2col(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), dilation.data(), rlt::length(dilation.size()), padding.data(), rlt::length(padding.size()), stride.data(), rlt::length(stride.size()), &out0));
+  return Tensor(out0);
+}
+/// Sums columns of elements, one for each position of a kernel, into the image they were taken from.
+/// `out[c, i * stride - padding + k * dilation] += self[c * kernel + k, i]`
+inline Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_col2im(self.handle(), output_size.data(), rlt::length(output_size.size()), kernel_size.data(), rlt::length(kernel_size.size()), dilation.data(), rlt::length(dilation.size()), padding.data(), rlt::length(padding.size()), stride.data(), rlt::length(stride.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns groups of r * r channels into squares of r * r pixels.
+/// `out[c, h * r + a, w * r + b] = self[c * r * r + a * r + b, h, w]`
+inline Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pixel_shuffle(self.handle(), upscale_factor, &out0));
+  return Tensor(out0);
+}
+/// Turns squares of r * r pixels into groups of r * r channels: undoes pixel_shuffle.
+/// `out[c * r * r + a * r + b, h, w] = self[c, h * r + a, w * r + b]`
+inline Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pixel_unshuffle(self.handle(), downscale_factor, &out0));
+  return Tensor(out0);
+}
+/// Deals out the channels of groups: the first of each, then the second of each, and so on.
+/// `out[n, c * groups + g] = self[n, g * (C / groups) + c]`
+inline Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_channel_shuffle(self.handle(), groups, &out0));
+  return Tensor(out0);
+}
+/// Deals out the channels of groups: the first of each, then the second of each, and so on.
+/// `out[n, c * groups + g] = self[n, g * (C / groups) + c]`
+inline Tensor native_channel_shuffle(const Tensor& self, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_native_channel_shuffle(self.handle(), groups, &out0));
+  return Tensor(out0);
+}
+/// Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, &out0));
+  return Tensor(out0);
+}
+/// Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_2d(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, &out0));
+  return Tensor(out0);
+}
+/// Reads volumes at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_3d(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, &out0));
+  return Tensor(out0);
+}
+/// The kernel of grid_sampler: the image at the places of a grid, or its derivative by the grid of so high an order along each dimension.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor _grid_sample(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, IntArrayRef orders) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__grid_sample(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, orders.data(), rlt::length(orders.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _grid_sample by the image.
+/// `out[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names`
+inline Tensor _grid_spread(const Tensor& grad_output, IntArrayRef input_size, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, IntArrayRef orders) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__grid_spread(grad_output.handle(), input_size.data(), rlt::length(input_size.size()), grid.handle(), interpolation_mode, padding_mode, align_corners, orders.data(), rlt::length(orders.size()), &out0));
+  return Tensor(out0);
+}
+/// Makes the grid that an affine map takes the places of an image to, for grid_sampler.
+/// `out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1`
+inline Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_affine_grid_generator(theta.handle(), size.data(), rlt::length(size.size()), align_corners, &out0));
+  return Tensor(out0);
+}
+/// The gradient of affine_grid_generator.
+/// `out[n] = sum_i grad[n, i] * (x_i, y_i, 1)`
+inline Tensor affine_grid_generator_backward(const Tensor& grad, IntArrayRef size, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_affine_grid_generator_backward(grad.handle(), size.data(), rlt::length(size.size()), align_corners, &out0));
   return Tensor(out0);
 }
 

@@ -30,6 +30,10 @@ const UNREAD: &[(&str, &str)] = &[
     ("fill.Scalar", "self"),
     ("fill.Tensor", "self"),
     ("full_like", "self"),
+    // The indices say where the gradient goes.
+    ("max_pool2d_with_indices_backward", "self"),
+    // It only tells how the indices came about.
+    ("max_unpool3d", "padding"),
     ("normal_", "self"),
     ("ones_like", "self"),
     ("randn_like", "self"),

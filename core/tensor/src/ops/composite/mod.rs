@@ -4,6 +4,8 @@
 
 #[cfg(feature = "op-activation")]
 mod activation;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -13,10 +15,16 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-pooling")]
+mod pooling;
 mod view;
+#[cfg(feature = "op-vision")]
+mod vision;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
+#[cfg(feature = "op-convolution")]
+pub use convolution::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -26,7 +34,11 @@ pub use linalg::*;
 pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-pooling")]
+pub use pooling::*;
 pub use view::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 use crate::ops;
 use crate::options::Options;

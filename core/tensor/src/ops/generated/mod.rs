@@ -9,6 +9,8 @@ mod activation;
 #[cfg(feature = "op-bitwise")]
 mod bitwise;
 mod comparison;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 mod copy;
 mod creation;
 #[cfg(feature = "op-elementary")]
@@ -27,16 +29,22 @@ mod numeric;
 #[cfg(feature = "op-optim")]
 mod optim;
 mod pointwise;
+#[cfg(feature = "op-pooling")]
+mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
 mod view;
+#[cfg(feature = "op-vision")]
+mod vision;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
 #[cfg(feature = "op-bitwise")]
 pub use bitwise::*;
 pub use comparison::*;
+#[cfg(feature = "op-convolution")]
+pub use convolution::*;
 pub use copy::*;
 pub use creation::*;
 #[cfg(feature = "op-elementary")]
@@ -55,10 +63,14 @@ pub use numeric::*;
 #[cfg(feature = "op-optim")]
 pub use optim::*;
 pub use pointwise::*;
+#[cfg(feature = "op-pooling")]
+pub use pooling::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
 pub use reduction::*;
 pub use view::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 /// The operator table of this build.
 pub static FAMILIES: &[&[&OpDef]] = &[
@@ -68,6 +80,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     BITWISE,
     #[cfg(feature = "op-comparison")]
     COMPARISON,
+    #[cfg(feature = "op-convolution")]
+    CONVOLUTION,
     #[cfg(feature = "op-copy")]
     COPY,
     #[cfg(feature = "op-creation")]
@@ -90,10 +104,14 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     OPTIM,
     #[cfg(feature = "op-pointwise")]
     POINTWISE,
+    #[cfg(feature = "op-pooling")]
+    POOLING,
     #[cfg(feature = "op-random")]
     RANDOM,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
     #[cfg(feature = "op-view")]
     VIEW,
+    #[cfg(feature = "op-vision")]
+    VISION,
 ];

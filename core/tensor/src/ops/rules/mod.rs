@@ -6,6 +6,8 @@
 
 mod activation;
 mod broadcast;
+#[cfg(feature = "op-convolution")]
+pub(crate) mod convolution;
 mod creation;
 mod elementary;
 mod indexing;
@@ -17,13 +19,21 @@ mod masks;
 mod nn;
 mod numeric;
 mod pointwise;
+#[cfg(feature = "op-pooling")]
+pub(crate) mod pooling;
 mod promotion;
 mod reduction;
 mod regions;
+#[cfg(any(feature = "op-convolution", feature = "op-pooling", feature = "op-vision"))]
+pub(crate) mod spatial;
+#[cfg(feature = "op-vision")]
+pub(crate) mod vision;
 
 pub use activation::*;
 pub(crate) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
+#[cfg(feature = "op-convolution")]
+pub use convolution::*;
 pub use creation::*;
 pub use elementary::*;
 pub use indexing::*;
@@ -35,9 +45,13 @@ pub use masks::*;
 pub use nn::*;
 pub use numeric::*;
 pub use pointwise::*;
+#[cfg(feature = "op-pooling")]
+pub use pooling::*;
 pub use promotion::{Promotion, common_dtype, scalar_dtype};
 pub use reduction::*;
 pub use regions::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};

@@ -7,6 +7,8 @@ mod activation;
 #[cfg(feature = "op-bitwise")]
 mod bitwise;
 mod comparison;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 mod copy;
 mod creation;
 #[cfg(feature = "op-elementary")]
@@ -23,7 +25,11 @@ mod nn;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 mod pointwise;
+#[cfg(feature = "op-pooling")]
+mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
 mod view;
+#[cfg(feature = "op-vision")]
+mod vision;

@@ -6,20 +6,20 @@ public final class Results {
     private Results() {}
 
     /**
-     * The results values, indices.
-     *
-     * @param values as the operator describes it
-     * @param indices as the operator describes it
-     */
-    public record ValuesIndices(Tensor values, Tensor indices) {}
-
-    /**
      * The results result0, result1.
      *
      * @param result0 as the operator describes it
      * @param result1 as the operator describes it
      */
     public record Result0Result1(Tensor result0, Tensor result1) {}
+
+    /**
+     * The results values, indices.
+     *
+     * @param values as the operator describes it
+     * @param indices as the operator describes it
+     */
+    public record ValuesIndices(Tensor values, Tensor indices) {}
 
     /**
      * The results min, max.

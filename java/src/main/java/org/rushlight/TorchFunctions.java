@@ -2456,6 +2456,498 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    // convolution: Convolutions of one, two and three dimensions, and their transposes.
+
+    /**
+     * Convolves sequences with kernels (without turning them: a cross-correlation).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, L) or (B, L), (C, B / groups, k), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv1d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long dilation, long groups) {
+        return conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... dilation) {
+        return conv1d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long... dilation) {
+        return conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, long... padding) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias) {
+        return conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight) {
+        return conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves sequences, padded so that they keep their size (<code>same</code>) or not at all (<code>valid</code>).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, L) or (B, L), (C, B / groups, k), (C) -> the same as the input with C channels, and for valid the sizes of conv1d without padding}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv1d_padding(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, String padding, long dilation, long groups) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long... dilation) {
+        return conv1d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, String padding, long... dilation) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding) {
+        return conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, String padding) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves images with kernels (without turning them: a cross-correlation).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (C, B / groups, k_h, k_w), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv2d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... dilation) {
+        return conv2d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias) {
+        return conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight) {
+        return conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves images, padded so that they keep their size (<code>same</code>) or not at all (<code>valid</code>).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (C, B / groups, k_h, k_w), (C) -> the same as the input with C channels, and for valid the sizes of conv2d without padding}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv2d_padding(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long... dilation) {
+        return conv2d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding) {
+        return conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves volumes with kernels (without turning them: a cross-correlation).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (C, B / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv3d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... dilation) {
+        return conv3d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias) {
+        return conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight) {
+        return conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves volumes, padded so that they keep their size (<code>same</code>) or not at all (<code>valid</code>).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (C, B / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels, and for valid the sizes of conv3d without padding}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv3d_padding(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long... dilation) {
+        return conv3d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding) {
+        return conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /**
+     * The transpose of conv1d, which brings its output back to the sizes of its input.
+     * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
+     * <p>Shapes: {@code (N, B, L) or (B, L), (B, C / groups, k), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv_transpose1d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, outputPadding, groups, dilation));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation)}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long outputPadding, long groups, long[] dilation) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation);
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
+        return conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long outputPadding, long groups) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... outputPadding) {
+        return conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long... outputPadding) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long... padding) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias) {
+        return conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight) {
+        return conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /**
+     * The transpose of conv2d, which brings its output back to the sizes of its input.
+     * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
+     * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (B, C / groups, k_h, k_w), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv_transpose2d_input(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, outputPadding, groups, dilation));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
+        return conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... outputPadding) {
+        return conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias) {
+        return conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight) {
+        return conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /**
+     * The transpose of conv3d, which brings its output back to the sizes of its input.
+     * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
+     * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (B, C / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv_transpose3d_input(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, outputPadding, groups, dilation));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
+        return conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... outputPadding) {
+        return conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias) {
+        return conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight) {
+        return conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /**
+     * Convolves samples of one to three dimensions with kernels, or applies the transpose of that; the other convolutions are this one.
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, *), (C, B / groups, *), (C) -> (N, C, *); transposed: (N, B, *), (B, C / groups, *), (C) -> (N, C, *)}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param transposed as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor convolution(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.convolution(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, transposed, outputPadding, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
     // copy: Copies, and conversion of dtype and device.
 
     /**
@@ -11166,6 +11658,683 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    // pooling: The largest elements, or the means, of windows.
+
+    /**
+     * Takes the largest element of each window that slides over a sequence.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.max_pool1d(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long padding, long dilation, boolean ceilMode) {
+        return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool1d(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long padding, long... dilation) {
+        return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long... padding) {
+        return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long... stride) {
+        return max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long... kernelSize) {
+        return max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over a sequence, and its place.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.max_pool1d_with_indices(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long padding, long dilation, boolean ceilMode) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long padding, long... dilation) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long... padding) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long... stride) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long... kernelSize) {
+        return max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.max_pool2d(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool2d(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool2d(Tensor self, long... kernelSize) {
+        return max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.max_pool2d_with_indices(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long... kernelSize) {
+        return max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.max_pool3d(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool3d(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool3d(Tensor self, long... kernelSize) {
+        return max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.max_pool3d_with_indices(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long... kernelSize) {
+        return max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the mean of each window that slides over a sequence.
+     * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), or without}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @return the result
+     */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.avg_pool1d(self.handle(), kernelSize, stride, padding, ceilMode, countIncludePad));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long padding, boolean ceilMode, boolean countIncludePad) {
+        return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, stride, padding, ceilMode, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
+        return avg_pool1d(self, kernelSize, stride, padding, ceilMode, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long padding, boolean ceilMode) {
+        return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, stride, padding, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return avg_pool1d(self, kernelSize, stride, padding, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long... padding) {
+        return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long... stride) {
+        return avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long... stride) {
+        return avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long... kernelSize) {
+        return avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true);
+    }
+
+    /**
+     * Takes the mean of each window that slides over an image.
+     * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @param divisorOverride as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, Long divisorOverride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.avg_pool2d(self.handle(), kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride != null, Convert.longOrZero(divisorOverride)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, long divisorOverride) {
+        return avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride));
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
+        return avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
+        return avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long... stride) {
+        return avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long... kernelSize) {
+        return avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null);
+    }
+
+    /**
+     * Takes the mean of each window that slides over an image.
+     * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @param divisorOverride as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, Long divisorOverride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.avg_pool3d(self.handle(), kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride != null, Convert.longOrZero(divisorOverride)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, long divisorOverride) {
+        return avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride));
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
+        return avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
+        return avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long... stride) {
+        return avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long... kernelSize) {
+        return avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null);
+    }
+
+    /**
+     * Takes means of windows that share a sequence evenly.
+     * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with output_size}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor adaptive_avg_pool1d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adaptive_avg_pool1d(self.handle(), outputSize));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows that share a sequence evenly, and their places.
+     * <p>{@code out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with output_size, twice}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 adaptive_max_pool1d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.adaptive_max_pool1d(self.handle(), outputSize));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes means of windows that share an image evenly.
+     * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with output_size}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor adaptive_avg_pool2d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adaptive_avg_pool2d(self.handle(), outputSize));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows that share an image evenly, and their places.
+     * <p>{@code out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with output_size, twice}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 adaptive_max_pool2d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.adaptive_max_pool2d(self.handle(), outputSize));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows at places that random numbers choose, and their places.
+     * <p>{@code window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W), (N, C, 2) -> the same as self with output_size, twice}.
+     * <p>Errors: <code>random_samples</code> has the dtype of <code>self</code> and 2 numbers for each plane; windows fit into the image.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param outputSize as in the formula
+     * @param randomSamples as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 fractional_max_pool2d(Tensor self, long[] kernelSize, long[] outputSize, Tensor randomSamples) {
+        Tensor.acquire(self, randomSamples);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.fractional_max_pool2d(self.handle(), kernelSize, outputSize, randomSamples.handle()));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self, randomSamples);
+        }
+    }
+
+    /**
+     * Takes means of windows that share an image evenly.
+     * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with output_size}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor adaptive_avg_pool3d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adaptive_avg_pool3d(self.handle(), outputSize));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows that share an image evenly, and their places.
+     * <p>{@code out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with output_size, twice}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 adaptive_max_pool3d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.adaptive_max_pool3d(self.handle(), outputSize));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows at places that random numbers choose, and their places.
+     * <p>{@code window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W), (N, C, 3) -> the same as self with output_size, twice}.
+     * <p>Errors: <code>random_samples</code> has the dtype of <code>self</code> and 3 numbers for each plane; windows fit into the image.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param outputSize as in the formula
+     * @param randomSamples as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 fractional_max_pool3d(Tensor self, long[] kernelSize, long[] outputSize, Tensor randomSamples) {
+        Tensor.acquire(self, randomSamples);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.fractional_max_pool3d(self.handle(), kernelSize, outputSize, randomSamples.handle()));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self, randomSamples);
+        }
+    }
+
+    /**
+     * Puts elements back to the places where max_pool2d found them, with zeros elsewhere.
+     * <p>{@code out[indices[i]] = self[i]}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W), twice -> the same with output_size}.
+     * <p>Errors: <code>indices</code> is int64 with the shape of <code>self</code>, and within planes of the output.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor max_unpool2d(Tensor self, Tensor indices, long... outputSize) {
+        Tensor.acquire(self, indices);
+        try {
+            return Tensor.wrap(Native.max_unpool2d(self.handle(), indices.handle(), outputSize));
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
+    /**
+     * Puts elements back to the places where max_pool3d found them, with zeros elsewhere.
+     * <p>{@code out[indices[i]] = self[i]}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W), twice -> the same with output_size}.
+     * <p>Errors: <code>indices</code> is int64 with the shape of <code>self</code>, and within planes of the output; <code>stride</code> and <code>padding</code>, three numbers each, only tell how the indices came about.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param outputSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor max_unpool3d(Tensor self, Tensor indices, long[] outputSize, long[] stride, long... padding) {
+        Tensor.acquire(self, indices);
+        try {
+            return Tensor.wrap(Native.max_unpool3d(self.handle(), indices.handle(), outputSize, stride, padding));
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
     // random: Random numbers, equal to PyTorch’s for the same seed.
 
     /**
@@ -15229,5 +16398,987 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code diagonal(self, 0L, 0L, 1L)}. */
     public static Tensor diagonal(Tensor self) {
         return diagonal(self, 0L, 0L, 1L);
+    }
+
+    // vision: Images: other sizes, borders, columns, pixels.
+
+    /**
+     * Takes the nearest element for each place of a sequence of another size.
+     * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scales as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest1d(Tensor self, long[] outputSize, Double scales) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_nearest1d(self.handle(), outputSize, scales != null, Convert.doubleOrZero(scales)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales))}. */
+    public static Tensor upsample_nearest1d(Tensor self, long outputSize, double scales) {
+        return upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales));
+    }
+
+    /** The same as {@code upsample_nearest1d(self, outputSize, (Double) null)}. */
+    public static Tensor upsample_nearest1d(Tensor self, long... outputSize) {
+        return upsample_nearest1d(self, outputSize, (Double) null);
+    }
+
+    /**
+     * Takes the nearest element for each place of a sequence of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest1d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_nearest1d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the nearest element for each place of an image of another size.
+     * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_nearest2d(self.handle(), outputSize, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, double scalesH, double scalesW) {
+        return upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, scalesH, (Double) null)}. */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, Double scalesH) {
+        return upsample_nearest2d(self, outputSize, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, double scalesH) {
+        return upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest2d(Tensor self, long... outputSize) {
+        return upsample_nearest2d(self, outputSize, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the nearest element for each place of an image of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest2d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_nearest2d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the nearest element for each place of a volume of another size.
+     * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_nearest3d(self.handle(), outputSize, scalesD != null, Convert.doubleOrZero(scalesD), scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD, double scalesH, double scalesW) {
+        return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH) {
+        return upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD, double scalesH) {
+        return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, Double scalesD) {
+        return upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD) {
+        return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long... outputSize) {
+        return upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the nearest element for each place of a volume of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest3d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_nearest3d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a sequence of another size.
+     * <p>{@code out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scales as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact1d(Tensor self, long[] outputSize, Double scales) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact1d(self.handle(), outputSize, scales != null, Convert.doubleOrZero(scales)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales))}. */
+    public static Tensor _upsample_nearest_exact1d(Tensor self, long outputSize, double scales) {
+        return _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales));
+    }
+
+    /** The same as {@code _upsample_nearest_exact1d(self, outputSize, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact1d(Tensor self, long... outputSize) {
+        return _upsample_nearest_exact1d(self, outputSize, (Double) null);
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a sequence of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact1d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact1d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of an image of another size.
+     * <p>{@code out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact2d(self.handle(), outputSize, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, double scalesH, double scalesW) {
+        return _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, Double scalesH) {
+        return _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, double scalesH) {
+        return _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long... outputSize) {
+        return _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of an image of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact2d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact2d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a volume of another size.
+     * <p>{@code out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact3d(self.handle(), outputSize, scalesD != null, Convert.doubleOrZero(scalesD), scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD, double scalesH, double scalesW) {
+        return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH) {
+        return _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD, double scalesH) {
+        return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, Double scalesD) {
+        return _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD) {
+        return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long... outputSize) {
+        return _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a volume of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact3d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact3d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates a sequence linearly to another size.
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scales as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_linear1d(Tensor self, long[] outputSize, boolean alignCorners, Double scales) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_linear1d(self.handle(), outputSize, alignCorners, scales != null, Convert.doubleOrZero(scales)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales))}. */
+    public static Tensor upsample_linear1d(Tensor self, long outputSize, boolean alignCorners, double scales) {
+        return upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales));
+    }
+
+    /** The same as {@code upsample_linear1d(self, outputSize, alignCorners, (Double) null)}. */
+    public static Tensor upsample_linear1d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_linear1d(self, outputSize, alignCorners, (Double) null);
+    }
+
+    /** The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null)}. */
+    public static Tensor upsample_linear1d(Tensor self, long outputSize, boolean alignCorners) {
+        return upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null);
+    }
+
+    /**
+     * Interpolates a sequence linearly to another size, given as a size or as factors.
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_linear1d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_linear1d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates an image linearly to another size.
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_bilinear2d(self.handle(), outputSize, alignCorners, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates an image linearly to another size, given as a size or as factors.
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bilinear2d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_bilinear2d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates a volume linearly to another size.
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesD, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_trilinear3d(self.handle(), outputSize, alignCorners, scalesD != null, Convert.doubleOrZero(scalesD), scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD, double scalesH, double scalesW) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesD, Double scalesH) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD, double scalesH) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesD) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates a volume linearly to another size, given as a size or as factors.
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_trilinear3d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_trilinear3d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates an image cubically to another size.
+     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_bicubic2d(self.handle(), outputSize, alignCorners, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates an image cubically to another size, given as a size or as factors.
+     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bicubic2d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_bicubic2d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Surrounds a sequence with itself, mirrored at its first and last elements.
+     * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor reflection_pad1d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.reflection_pad1d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds an image with itself, mirrored at its first and last elements.
+     * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor reflection_pad2d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.reflection_pad2d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds a volume with itself, mirrored at its first and last elements.
+     * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor reflection_pad3d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.reflection_pad3d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds a sequence with itself, repeated beyond its first and last elements.
+     * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor replication_pad1d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.replication_pad1d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds an image with itself, repeated beyond its first and last elements.
+     * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor replication_pad2d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.replication_pad2d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds a volume with itself, repeated beyond its first and last elements.
+     * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor replication_pad3d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.replication_pad3d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds the last dimensions with a constant (<code>constant</code>), with mirrored (<code>reflect</code>), repeated (<code>replicate</code>) or wrapped (<code>circular</code>) elements.
+     * <p>{@code out[..., i + left, ...] = self[..., i, ...], else what `mode` says}
+     * <p>Shapes: {@code (..., d, ...) -> (..., left + d + right, ...)}.
+     * <p>Errors: The widths go in pairs from the last dimension on. All modes but <code>constant</code> take tensors with channels, perhaps samples, and as many pairs as there are other dimensions.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @param mode as in the formula
+     * @param value as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor pad(Tensor self, long[] pad, String mode, Double value) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pad(self.handle(), pad, mode, value != null, Convert.doubleOrZero(value)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code pad(self, pad, mode, Double.valueOf(value))}. */
+    public static Tensor pad(Tensor self, long[] pad, String mode, double value) {
+        return pad(self, pad, mode, Double.valueOf(value));
+    }
+
+    /** The same as {@code pad(self, pad, mode, (Double) null)}. */
+    public static Tensor pad(Tensor self, long[] pad, String mode) {
+        return pad(self, pad, mode, (Double) null);
+    }
+
+    /** The same as {@code pad(self, pad, "constant", (Double) null)}. */
+    public static Tensor pad(Tensor self, long... pad) {
+        return pad(self, pad, "constant", (Double) null);
+    }
+
+    /**
+     * Takes a column of elements for each position of a kernel that slides over an image.
+     * <p>{@code out[c * kernel + k, i] = self[c, i * stride - padding + k * dilation], 0 in the padding}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> (N, C * kernel, positions) or the same without samples}.
+     * <p>Errors: Kernel, dilation and stride are positive, the padding is not negative, and the kernel fits into the padded image.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param dilation as in the formula
+     * @param padding as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
+    public static Tensor im2col(Tensor self, long[] kernelSize, long[] dilation, long[] padding, long... stride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.im2col(self.handle(), kernelSize, dilation, padding, stride));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Sums columns of elements, one for each position of a kernel, into the image they were taken from.
+     * <p>{@code out[c, i * stride - padding + k * dilation] += self[c * kernel + k, i]}
+     * <p>Shapes: {@code (N, C * kernel, positions) or the same without samples -> (N, C, output_size)}.
+     * <p>Errors: The columns must be as many as the kernel has positions on an image of <code>output_size</code>.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param kernelSize as in the formula
+     * @param dilation as in the formula
+     * @param padding as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
+    public static Tensor col2im(Tensor self, long[] outputSize, long[] kernelSize, long[] dilation, long[] padding, long... stride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.col2im(self.handle(), outputSize, kernelSize, dilation, padding, stride));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns groups of r * r channels into squares of r * r pixels.
+     * <p>{@code out[c, h * r + a, w * r + b] = self[c * r * r + a * r + b, h, w]}
+     * <p>Shapes: {@code (*, C * r * r, H, W) -> (*, C, H * r, W * r)}.
+     * <p>Errors: Three dimensions or more; r * r divides the number of channels.
+     *
+     * @param self as in the formula
+     * @param upscaleFactor as in the formula
+     * @return the result
+     */
+    public static Tensor pixel_shuffle(Tensor self, long upscaleFactor) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pixel_shuffle(self.handle(), upscaleFactor));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns squares of r * r pixels into groups of r * r channels: undoes pixel_shuffle.
+     * <p>{@code out[c * r * r + a * r + b, h, w] = self[c, h * r + a, w * r + b]}
+     * <p>Shapes: {@code (*, C, H * r, W * r) -> (*, C * r * r, H, W)}.
+     * <p>Errors: Three dimensions or more; r divides height and width.
+     *
+     * @param self as in the formula
+     * @param downscaleFactor as in the formula
+     * @return the result
+     */
+    public static Tensor pixel_unshuffle(Tensor self, long downscaleFactor) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pixel_unshuffle(self.handle(), downscaleFactor));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Deals out the channels of groups: the first of each, then the second of each, and so on.
+     * <p>{@code out[n, c * groups + g] = self[n, g * (C / groups) + c]}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: More than two dimensions; <code>groups</code> divides the number of channels.
+     *
+     * @param self as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor channel_shuffle(Tensor self, long groups) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.channel_shuffle(self.handle(), groups));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Deals out the channels of groups: the first of each, then the second of each, and so on.
+     * <p>{@code out[n, c * groups + g] = self[n, g * (C / groups) + c]}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: More than two dimensions; <code>groups</code> divides the number of channels.
+     *
+     * @param self as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor native_channel_shuffle(Tensor self, long groups) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.native_channel_shuffle(self.handle(), groups));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+     * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
+     * <p>Shapes: {@code (N, C, H, W), (N, h, w, 2) -> (N, C, h, w); or with three spatial dimensions}.
+     * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     *
+     * @param input as in the formula
+     * @param grid as in the formula
+     * @param interpolationMode as in the formula
+     * @param paddingMode as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor grid_sampler(Tensor input, Tensor grid, long interpolationMode, long paddingMode, boolean alignCorners) {
+        Tensor.acquire(input, grid);
+        try {
+            return Tensor.wrap(Native.grid_sampler(input.handle(), grid.handle(), interpolationMode, paddingMode, alignCorners));
+        } finally {
+            Tensor.release(input, grid);
+        }
+    }
+
+    /**
+     * Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+     * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
+     * <p>Shapes: {@code (N, C, H, W), (N, h, w, 2) -> (N, C, h, w)}.
+     * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     *
+     * @param input as in the formula
+     * @param grid as in the formula
+     * @param interpolationMode as in the formula
+     * @param paddingMode as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor grid_sampler_2d(Tensor input, Tensor grid, long interpolationMode, long paddingMode, boolean alignCorners) {
+        Tensor.acquire(input, grid);
+        try {
+            return Tensor.wrap(Native.grid_sampler_2d(input.handle(), grid.handle(), interpolationMode, paddingMode, alignCorners));
+        } finally {
+            Tensor.release(input, grid);
+        }
+    }
+
+    /**
+     * Reads volumes at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+     * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
+     * <p>Shapes: {@code (N, C, D, H, W), (N, d, h, w, 3) -> (N, C, d, h, w)}.
+     * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     *
+     * @param input as in the formula
+     * @param grid as in the formula
+     * @param interpolationMode as in the formula
+     * @param paddingMode as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor grid_sampler_3d(Tensor input, Tensor grid, long interpolationMode, long paddingMode, boolean alignCorners) {
+        Tensor.acquire(input, grid);
+        try {
+            return Tensor.wrap(Native.grid_sampler_3d(input.handle(), grid.handle(), interpolationMode, paddingMode, alignCorners));
+        } finally {
+            Tensor.release(input, grid);
+        }
+    }
+
+    /**
+     * Makes the grid that an affine map takes the places of an image to, for grid_sampler.
+     * <p>{@code out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1}
+     * <p>Shapes: {@code (N, 2, 3) -> (N, H, W, 2), or (N, 3, 4) -> (N, D, H, W, 3)}.
+     * <p>Errors: <code>size</code> is (N, C, H, W) or (N, C, D, H, W), of positive numbers, and <code>theta</code> belongs to it.
+     *
+     * @param theta as in the formula
+     * @param size as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor affine_grid_generator(Tensor theta, long[] size, boolean alignCorners) {
+        Tensor.acquire(theta);
+        try {
+            return Tensor.wrap(Native.affine_grid_generator(theta.handle(), size, alignCorners));
+        } finally {
+            Tensor.release(theta);
+        }
     }
 }

@@ -281,6 +281,36 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_conv1d() {
+        Examples.check(() -> Torch.conv1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 2})), () -> Tensor.of(new float[] {21.0f, 32.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_conv2d() {
+        Examples.check(() -> Torch.conv2d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 2})), () -> Tensor.of(new float[] {21.0f, 43.0f}, new long[] {1, 2, 1}));
+    }
+
+    @Test
+    void example_conv3d() {
+        Examples.check(() -> Torch.conv3d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 1, 2, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 1, 2})), () -> Tensor.of(new float[] {21.0f, 43.0f}, new long[] {1, 1, 2, 1}));
+    }
+
+    @Test
+    void example_conv_transpose1d() {
+        Examples.check(() -> Torch.conv_transpose1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 2})), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 3}));
+    }
+
+    @Test
+    void example_conv_transpose2d_input() {
+        Examples.check(() -> Torch.conv_transpose2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 2})), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 3}));
+    }
+
+    @Test
+    void example_conv_transpose3d_input() {
+        Examples.check(() -> Torch.conv_transpose3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 1, 2})), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 1, 3}));
+    }
+
+    @Test
     void example_clone() {
         Examples.check(() -> Torch.clone(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
@@ -1156,6 +1186,56 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_max_pool1d() {
+        Examples.check(() -> Torch.max_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 4}), new long[] {2}), () -> Tensor.of(new float[] {3.0f, 5.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_max_pool2d() {
+        Examples.check(() -> Torch.max_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 2, 2}), new long[] {2, 2}), () -> Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_max_pool3d() {
+        Examples.check(() -> Torch.max_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 2, 2}), () -> Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_avg_pool1d() {
+        Examples.check(() -> Torch.avg_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 4}), new long[] {2}), () -> Tensor.of(new float[] {2.0f, 4.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_avg_pool2d() {
+        Examples.check(() -> Torch.avg_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 2, 2}), new long[] {2, 2}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_avg_pool3d() {
+        Examples.check(() -> Torch.avg_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 2, 2}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_adaptive_avg_pool1d() {
+        Examples.check(() -> Torch.adaptive_avg_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 4}), new long[] {2}), () -> Tensor.of(new float[] {2.0f, 4.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_adaptive_avg_pool2d() {
+        Examples.check(() -> Torch.adaptive_avg_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 2, 2}), new long[] {1, 1}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_adaptive_avg_pool3d() {
+        Examples.check(() -> Torch.adaptive_avg_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 1, 1}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_max_unpool2d() {
+        Examples.check(() -> Torch.max_unpool2d(Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1}), Tensor.of(new long[] {3}, new long[] {1, 1, 1}), new long[] {2, 2}), () -> Tensor.of(new float[] {0.0f, 0.0f, 0.0f, 5.0f}, new long[] {1, 2, 2}));
+    }
+
+    @Test
     void example_sum() {
         Examples.check(() -> Torch.sum(Tensor.of(new long[] {1, 2, 3}, new long[] {3})), () -> Tensor.of(new long[] {6}, new long[] {}));
     }
@@ -1393,5 +1473,120 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal() {
         Examples.check(() -> Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_upsample_nearest1d() {
+        Examples.check(() -> Torch.upsample_nearest1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {4}), () -> Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 1, 4}));
+    }
+
+    @Test
+    void example_upsample_nearest2d() {
+        Examples.check(() -> Torch.upsample_nearest2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {2, 2}), () -> Tensor.of(new float[] {1.0f, 2.0f, 1.0f, 2.0f}, new long[] {1, 1, 2, 2}));
+    }
+
+    @Test
+    void example_upsample_nearest3d() {
+        Examples.check(() -> Torch.upsample_nearest3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 1, 2}), new long[] {1, 2, 2}), () -> Tensor.of(new float[] {1.0f, 2.0f, 1.0f, 2.0f}, new long[] {1, 1, 1, 2, 2}));
+    }
+
+    @Test
+    void example_upsample_linear1d() {
+        Examples.check(() -> Torch.upsample_linear1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 3}));
+    }
+
+    @Test
+    void example_upsample_bilinear2d() {
+        Examples.check(() -> Torch.upsample_bilinear2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 3}));
+    }
+
+    @Test
+    void example_upsample_trilinear3d() {
+        Examples.check(() -> Torch.upsample_trilinear3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 1, 2}), new long[] {1, 1, 3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 1, 3}));
+    }
+
+    @Test
+    void example_upsample_bicubic2d() {
+        Examples.check(() -> Torch.upsample_bicubic2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 3}));
+    }
+
+    @Test
+    void example_reflection_pad1d() {
+        Examples.check(() -> Torch.reflection_pad1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), new long[] {2, 1}), () -> Tensor.of(new float[] {3.0f, 2.0f, 1.0f, 2.0f, 3.0f, 2.0f}, new long[] {1, 6}));
+    }
+
+    @Test
+    void example_reflection_pad2d() {
+        Examples.check(() -> Torch.reflection_pad2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {1, 1, 0, 0}), () -> Tensor.of(new float[] {2.0f, 1.0f, 2.0f, 1.0f}, new long[] {1, 1, 4}));
+    }
+
+    @Test
+    void example_reflection_pad3d() {
+        Examples.check(() -> Torch.reflection_pad3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 1, 0, 0, 0, 0}), () -> Tensor.of(new float[] {2.0f, 1.0f, 2.0f, 1.0f}, new long[] {1, 1, 1, 4}));
+    }
+
+    @Test
+    void example_replication_pad1d() {
+        Examples.check(() -> Torch.replication_pad1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), new long[] {2, 1}), () -> Tensor.of(new float[] {1.0f, 1.0f, 1.0f, 2.0f, 3.0f, 3.0f}, new long[] {1, 6}));
+    }
+
+    @Test
+    void example_replication_pad2d() {
+        Examples.check(() -> Torch.replication_pad2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {1, 1, 0, 1}), () -> Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f, 1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 2, 4}));
+    }
+
+    @Test
+    void example_replication_pad3d() {
+        Examples.check(() -> Torch.replication_pad3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 1, 0, 0, 0, 0}), () -> Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 1, 1, 4}));
+    }
+
+    @Test
+    void example_pad() {
+        Examples.check(() -> Torch.pad(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), new long[] {1, 1}), () -> Tensor.of(new float[] {0.0f, 1.0f, 2.0f, 0.0f}, new long[] {4}));
+    }
+
+    @Test
+    void example_im2col() {
+        Examples.check(() -> Torch.im2col(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 1, 3}), new long[] {1, 2}, new long[] {1, 1}, new long[] {0, 0}, new long[] {1, 1}), () -> Tensor.of(new float[] {1.0f, 2.0f, 2.0f, 3.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_col2im() {
+        Examples.check(() -> Torch.col2im(Tensor.of(new float[] {1.0f, 2.0f, 10.0f, 20.0f}, new long[] {2, 2}), new long[] {1, 3}, new long[] {1, 2}, new long[] {1, 1}, new long[] {0, 0}, new long[] {1, 1}), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 3}));
+    }
+
+    @Test
+    void example_pixel_shuffle() {
+        Examples.check(() -> Torch.pixel_shuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {4, 1, 1}), 2), () -> Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}));
+    }
+
+    @Test
+    void example_pixel_unshuffle() {
+        Examples.check(() -> Torch.pixel_unshuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}), 2), () -> Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {4, 1, 1}));
+    }
+
+    @Test
+    void example_channel_shuffle() {
+        Examples.check(() -> Torch.channel_shuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 4, 1}), 2), () -> Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 4.0f}, new long[] {1, 4, 1}));
+    }
+
+    @Test
+    void example_grid_sampler() {
+        Examples.check(() -> Torch.grid_sampler(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 1, 1, 2}), 0, 0, true), () -> Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_grid_sampler_2d() {
+        Examples.check(() -> Torch.grid_sampler_2d(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 1, 1, 2}), 0, 0, true), () -> Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_grid_sampler_3d() {
+        Examples.check(() -> Torch.grid_sampler_3d(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f, 0.0f}, new long[] {1, 1, 1, 1, 3}), 0, 0, true), () -> Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_affine_grid_generator() {
+        Examples.check(() -> Torch.affine_grid_generator(Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 2, 3}), new long[] {1, 1, 1, 2}, true), () -> Tensor.of(new float[] {-1.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 1, 2, 2}));
     }
 }

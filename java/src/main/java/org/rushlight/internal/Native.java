@@ -173,6 +173,19 @@ public final class Native {
     public static native void logical_xor_(long self, long other);
     public static native void logical_xor_out(long self, long other, long out);
 
+    // convolution: Convolutions of one, two and three dimensions, and their transposes.
+    public static native long conv1d(long input, long weight, long bias, long[] stride, long[] padding, long[] dilation, long groups);
+    public static native long conv1d_padding(long input, long weight, long bias, long[] stride, String padding, long[] dilation, long groups);
+    public static native long conv2d(long input, long weight, long bias, long[] stride, long[] padding, long[] dilation, long groups);
+    public static native long conv2d_padding(long input, long weight, long bias, long[] stride, String padding, long[] dilation, long groups);
+    public static native long conv3d(long input, long weight, long bias, long[] stride, long[] padding, long[] dilation, long groups);
+    public static native long conv3d_padding(long input, long weight, long bias, long[] stride, String padding, long[] dilation, long groups);
+    public static native long conv_transpose1d(long input, long weight, long bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation);
+    public static native long conv_transpose2d_input(long input, long weight, long bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation);
+    public static native long conv_transpose3d_input(long input, long weight, long bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation);
+    public static native long convolution(long input, long weight, long bias, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups);
+    public static native long _convolution_weight(long gradOutput, long input, long[] weightSize, long[] stride, long[] padding, long[] dilation, long groups);
+
     // copy: Copies, and conversion of dtype and device.
     public static native void copy_(long self, long src, boolean nonBlocking);
     public static native long clone(long self, int memoryFormat);
@@ -659,6 +672,38 @@ public final class Native {
     public static native long real(long self);
     public static native long _real_part(long self);
 
+    // pooling: The largest elements, or the means, of windows.
+    public static native long max_pool1d(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long[] max_pool1d_with_indices(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long max_pool2d(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long[] max_pool2d_with_indices(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long max_pool2d_with_indices_backward(long gradOutput, long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode, long indices);
+    public static native long max_pool3d(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long[] max_pool3d_with_indices(long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long max_pool3d_with_indices_backward(long gradOutput, long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode, long indices);
+    public static native long max_pool2d_backward(long gradOutput, long self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode);
+    public static native long avg_pool1d(long self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad);
+    public static native long avg_pool2d(long self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, boolean hasDivisorOverride, long divisorOverride);
+    public static native long avg_pool2d_backward(long gradOutput, long self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, boolean hasDivisorOverride, long divisorOverride);
+    public static native long avg_pool3d(long self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, boolean hasDivisorOverride, long divisorOverride);
+    public static native long avg_pool3d_backward(long gradOutput, long self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, boolean hasDivisorOverride, long divisorOverride);
+    public static native long adaptive_avg_pool1d(long self, long[] outputSize);
+    public static native long[] adaptive_max_pool1d(long self, long[] outputSize);
+    public static native long adaptive_avg_pool2d(long self, long[] outputSize);
+    public static native long _adaptive_avg_pool2d_backward(long gradOutput, long self);
+    public static native long[] adaptive_max_pool2d(long self, long[] outputSize);
+    public static native long adaptive_max_pool2d_backward(long gradOutput, long self, long indices);
+    public static native long[] fractional_max_pool2d(long self, long[] kernelSize, long[] outputSize, long randomSamples);
+    public static native long fractional_max_pool2d_backward(long gradOutput, long self, long[] kernelSize, long[] outputSize, long indices);
+    public static native long adaptive_avg_pool3d(long self, long[] outputSize);
+    public static native long _adaptive_avg_pool3d_backward(long gradOutput, long self);
+    public static native long[] adaptive_max_pool3d(long self, long[] outputSize);
+    public static native long adaptive_max_pool3d_backward(long gradOutput, long self, long indices);
+    public static native long[] fractional_max_pool3d(long self, long[] kernelSize, long[] outputSize, long randomSamples);
+    public static native long fractional_max_pool3d_backward(long gradOutput, long self, long[] kernelSize, long[] outputSize, long indices);
+    public static native long max_unpool2d(long self, long indices, long[] outputSize);
+    public static native long max_unpool3d(long self, long indices, long[] outputSize, long[] stride, long[] padding);
+
     // random: Random numbers, equal to PyTorch’s for the same seed.
     public static native long rand(long[] size, long options);
     public static native void rand_out(long[] size, long out);
@@ -818,4 +863,63 @@ public final class Native {
     public static native long ravel(long self);
     public static native long reshape_as(long self, long other);
     public static native long diagonal(long self, long offset, long dim1, long dim2);
+
+    // vision: Images: other sizes, borders, columns, pixels.
+    public static native long upsample_nearest1d(long self, long[] outputSize, boolean hasScales, double scales);
+    public static native long upsample_nearest1d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean hasScales, double scales);
+    public static native long upsample_nearest1d_vec(long input, long[] outputSize, double[] scaleFactors);
+    public static native long upsample_nearest2d(long self, long[] outputSize, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_nearest2d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_nearest2d_vec(long input, long[] outputSize, double[] scaleFactors);
+    public static native long upsample_nearest3d(long self, long[] outputSize, boolean hasScalesD, double scalesD, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_nearest3d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean hasScalesD, double scalesD, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_nearest3d_vec(long input, long[] outputSize, double[] scaleFactors);
+    public static native long _upsample_nearest_exact1d(long self, long[] outputSize, boolean hasScales, double scales);
+    public static native long _upsample_nearest_exact1d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean hasScales, double scales);
+    public static native long _upsample_nearest_exact1d_vec(long input, long[] outputSize, double[] scaleFactors);
+    public static native long _upsample_nearest_exact2d(long self, long[] outputSize, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_nearest_exact2d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_nearest_exact2d_vec(long input, long[] outputSize, double[] scaleFactors);
+    public static native long _upsample_nearest_exact3d(long self, long[] outputSize, boolean hasScalesD, double scalesD, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_nearest_exact3d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean hasScalesD, double scalesD, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long _upsample_nearest_exact3d_vec(long input, long[] outputSize, double[] scaleFactors);
+    public static native long upsample_linear1d(long self, long[] outputSize, boolean alignCorners, boolean hasScales, double scales);
+    public static native long upsample_linear1d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean alignCorners, boolean hasScales, double scales);
+    public static native long upsample_linear1d_vec(long input, long[] outputSize, boolean alignCorners, double[] scaleFactors);
+    public static native long upsample_bilinear2d(long self, long[] outputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_bilinear2d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_bilinear2d_vec(long input, long[] outputSize, boolean alignCorners, double[] scaleFactors);
+    public static native long upsample_trilinear3d(long self, long[] outputSize, boolean alignCorners, boolean hasScalesD, double scalesD, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_trilinear3d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean alignCorners, boolean hasScalesD, double scalesD, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_trilinear3d_vec(long input, long[] outputSize, boolean alignCorners, double[] scaleFactors);
+    public static native long upsample_bicubic2d(long self, long[] outputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_bicubic2d_backward(long gradOutput, long[] outputSize, long[] inputSize, boolean alignCorners, boolean hasScalesH, double scalesH, boolean hasScalesW, double scalesW);
+    public static native long upsample_bicubic2d_vec(long input, long[] outputSize, boolean alignCorners, double[] scaleFactors);
+    public static native long reflection_pad1d(long self, long[] padding);
+    public static native long reflection_pad1d_backward(long gradOutput, long self, long[] padding);
+    public static native long reflection_pad2d(long self, long[] padding);
+    public static native long reflection_pad2d_backward(long gradOutput, long self, long[] padding);
+    public static native long reflection_pad3d(long self, long[] padding);
+    public static native long reflection_pad3d_backward(long gradOutput, long self, long[] padding);
+    public static native long replication_pad1d(long self, long[] padding);
+    public static native long replication_pad1d_backward(long gradOutput, long self, long[] padding);
+    public static native long replication_pad2d(long self, long[] padding);
+    public static native long replication_pad2d_backward(long gradOutput, long self, long[] padding);
+    public static native long replication_pad3d(long self, long[] padding);
+    public static native long replication_pad3d_backward(long gradOutput, long self, long[] padding);
+    public static native long pad(long self, long[] pad, String mode, boolean hasValue, double value);
+    public static native long _pad_circular(long self, long[] pad);
+    public static native long im2col(long self, long[] kernelSize, long[] dilation, long[] padding, long[] stride);
+    public static native long col2im(long self, long[] outputSize, long[] kernelSize, long[] dilation, long[] padding, long[] stride);
+    public static native long pixel_shuffle(long self, long upscaleFactor);
+    public static native long pixel_unshuffle(long self, long downscaleFactor);
+    public static native long channel_shuffle(long self, long groups);
+    public static native long native_channel_shuffle(long self, long groups);
+    public static native long grid_sampler(long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners);
+    public static native long grid_sampler_2d(long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners);
+    public static native long grid_sampler_3d(long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners);
+    public static native long _grid_sample(long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners, long[] orders);
+    public static native long _grid_spread(long gradOutput, long[] inputSize, long grid, long interpolationMode, long paddingMode, boolean alignCorners, long[] orders);
+    public static native long affine_grid_generator(long theta, long[] size, boolean alignCorners);
+    public static native long affine_grid_generator_backward(long grad, long[] size, boolean alignCorners);
 }

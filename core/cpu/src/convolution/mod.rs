@@ -1,0 +1,238 @@
+//! Convolutions: products of a matrix of weights with an unfolded image that never exists as a whole.
+//!
+//! Forward, by the input and transposed are one [`Correlation`]: each element of the output is a sum over taps of the
+//! kernel and channels of the source. What is transposed with a stride falls into phases, each of which meets only the
+//! taps that its positions can meet (`axis.rs`). A correlation is a product whose right operand is filled panel by
+//! panel (`unfolded.rs`), or a direct loop where a group has a single source channel (`depthwise.rs`). The gradient by
+//! the weights is a product along samples and positions (`weights.rs`).
+
+mod axis;
+mod depthwise;
+mod unfolded;
+mod weights;
+
+use crate::array::Array;
+use crate::gemm::{Activation, Epilogue, Factor, gemm_panels};
+use crate::number::Number;
+use axis::{Axis, forward_axis, phases};
+use rushlight_base::{Element, Result, Scalar, Storage, ensure};
+use unfolded::{Kernels, Unfolded};
+pub use weights::weight_gradient;
+
+/// How a kernel walks over an image. Images are `(samples, channels, d...)` with one to three spatial dimensions, weights
+/// `(channels of the convolved image, channels of the image of a group, d...)`.
+#[derive(Clone, Debug)]
+pub struct Walk<'a> {
+    /// Steps of the kernel, one for each spatial dimension.
+    pub stride: &'a [i64],
+    /// Zeros around the image.
+    pub padding: &'a [i64],
+    /// Steps between the elements of the kernel.
+    pub dilation: &'a [i64],
+    /// Groups of channels that do not see each other.
+    pub groups: i64,
+}
+
+impl Walk<'_> {
+    fn dims(&self, dim: usize) -> [i64; 3] {
+        [self.stride[dim], self.padding[dim], self.dilation[dim]]
+    }
+}
+
+/// out = weight * image + bias.
+pub fn forward(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk) -> Result<()> {
+    run(out, image, weight, bias, walk, false)
+}
+
+/// out = the transpose of [`forward`], applied to `image`, + bias: what `forward` takes from `image` to `out`, this
+/// brings back. `out` has the shape of an image that `forward` takes.
+pub fn transposed(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk) -> Result<()> {
+    run(out, image, weight, bias, walk, true)
+}
+
+fn run(out: &Array, image: &Array, weight: &Array, bias: Option<&Array>, walk: &Walk, transposed: bool) -> Result<()> {
+    let spatial = walk.stride.len();
+    let fits = [out, image, weight].iter().all(|array| array.ndim() == spatial + 2);
+    ensure!(fits && (1..=3).contains(&spatial), Internal, "a convolution got images of other ranks");
+    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, T => {
+        let groups = walk.groups as usize;
+        let job = Job::<T> { out, image, weight, bias, groups, spatial, transposed, marker: std::marker::PhantomData };
+        let axes = job.axes(walk);
+        for phase in axis::products(&axes) {
+            job.phase(&phase)?;
+        }
+        Ok(())
+    })
+}
+
+/// A correlation under way.
+struct Job<'a, T> {
+    out: &'a Array<'a>,
+    image: &'a Array<'a>,
+    weight: &'a Array<'a>,
+    bias: Option<&'a Array<'a>>,
+    groups: usize,
+    spatial: usize,
+    transposed: bool,
+    marker: std::marker::PhantomData<T>,
+}
+
+impl<T: Number> Job<'_, T> {
+    /// For each spatial dimension, its phases.
+    fn axes(&self, walk: &Walk) -> [Vec<Axis>; 3] {
+        let skipped = 3 - self.spatial;
+        std::array::from_fn(|dim| {
+            let Some(own) = dim.checked_sub(skipped) else { return vec![Axis::single()] };
+            let sizes = [self.out, self.image, self.weight].map(|array| array.size(2 + own));
+            if self.transposed { phases(sizes, walk.dims(own)) } else { vec![forward_axis(sizes, walk.dims(own))] }
+        })
+    }
+
+    /// Channels of a group: of the output, and of the image.
+    fn channels(&self) -> [usize; 2] {
+        [self.out.size(1) / self.groups, self.image.size(1) / self.groups]
+    }
+
+    /// The positions of the output that these axes name.
+    fn phase(&self, axes: &[Axis; 3]) -> Result<()> {
+        if axes.iter().any(|axis| axis.length == 0) || self.out.numel() == 0 {
+            return Ok(());
+        }
+        let [out_channels, channels] = self.channels();
+        if channels == 1 && self.groups > 1 && out_channels * self.groups >= 4 {
+            return depthwise::run::<T>(
+                self.out,
+                self.image,
+                self.weight,
+                self.bias,
+                self.groups,
+                self.transposed,
+                axes,
+                self.spatial,
+            );
+        }
+        let place = Place::of(self.out, axes, self.spatial);
+        let columns: usize = axes.iter().map(|axis| axis.length).product();
+        // Columns that no one step leads through are put together elsewhere, and copied.
+        let room = match place.column_step(axes) {
+            Some(_) => None,
+            None => Some(Storage::allocate(out_channels * columns * T::DTYPE.size())?),
+        };
+        for sample in 0..self.out.size(0) {
+            for group in 0..self.groups {
+                self.product(axes, &place, room.as_ref(), sample, group)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn product(
+        &self,
+        axes: &[Axis; 3],
+        place: &Place,
+        room: Option<&Storage>,
+        sample: usize,
+        group: usize,
+    ) -> Result<()> {
+        let [rows, channels] = self.channels();
+        let columns: usize = axes.iter().map(|axis| axis.length).product();
+        let taps: usize = axes.iter().map(|axis| axis.taps.len()).product();
+        let depth = channels * taps;
+        let first = self.out.as_ptr::<T>().wrapping_offset(
+            sample as isize * self.out.stride(0) + (group * rows) as isize * self.out.stride(1) + place.offset,
+        );
+        let sizes = [rows as i64, columns as i64];
+        let (at, strides) = match (room, place.column_step(axes)) {
+            (None, Some(step)) => (first, [self.out.stride(1) as i64, step as i64]),
+            (Some(room), _) => (room.data().cast(), [columns as i64, 1]),
+            (None, None) => return Ok(()),
+        };
+        // SAFETY: the matrix is a part of the output, or the room made for it.
+        let out = unsafe { Array::new(at.cast(), T::DTYPE, &sizes, &strides) };
+        let bias_strides = [self.bias.map_or(0, |bias| bias.stride(0) as i64), 0];
+        let bias = self.bias.map(|bias| {
+            let at = bias.as_ptr::<T>().wrapping_offset((group * rows) as isize * bias.stride(0));
+            // SAFETY: the biases of the group's channels, one for each row.
+            unsafe { Array::new(at.cast(), T::DTYPE, &sizes, &bias_strides) }
+        });
+        let add = bias.as_ref().map(|bias| (bias, Scalar::Int(1)));
+        let epilogue = Epilogue { alpha: Scalar::Int(1), add, activation: Activation::Identity };
+        let image = Unfolded::<T>::new(self.image, axes, self.spatial, sample, group * channels);
+        let kernels = Kernels::<T>::new(
+            self.weight,
+            axes,
+            self.spatial,
+            group * if self.transposed { channels } else { rows },
+            self.transposed,
+        );
+        // What is a matrix as it lies is not copied first.
+        let (weight_strides, plain_strides);
+        let (weight_sizes, plain_sizes) = ([rows as i64, depth as i64], [depth as i64, columns as i64]);
+        let weight_matrix = match kernels.as_matrix(channels) {
+            Some(strides) => {
+                weight_strides = strides;
+                // SAFETY: the weights of the group's rows.
+                Some(unsafe { Array::new(kernels.first().cast(), T::DTYPE, &weight_sizes, &weight_strides) })
+            }
+            None => None,
+        };
+        let plain = match image.as_matrix() {
+            Some(strides) => {
+                plain_strides = strides;
+                // SAFETY: the group's channels of the image.
+                Some(unsafe { Array::new(image.first().cast(), T::DTYPE, &plain_sizes, &plain_strides) })
+            }
+            None => None,
+        };
+        let left = weight_matrix.as_ref().map_or(Factor::Panels([rows, depth], &kernels), Factor::Matrix);
+        let right = plain.as_ref().map_or(Factor::Panels([depth, columns], &image), Factor::Matrix);
+        gemm_panels::<T>(&out, left, right, &epilogue)?;
+        if room.is_some() {
+            place.spread::<T>(at, first, self.out.stride(1), rows, axes);
+        }
+        Ok(())
+    }
+}
+
+/// Where the positions of a phase lie in a plane of the output.
+struct Place {
+    offset: isize,
+    steps: [isize; 3],
+}
+
+impl Place {
+    fn of(out: &Array, axes: &[Axis; 3], spatial: usize) -> Place {
+        let mut place = Place { offset: 0, steps: [0; 3] };
+        for dim in 0..spatial {
+            let axis = &axes[3 - spatial + dim];
+            place.offset += axis.first as isize * out.stride(2 + dim);
+            place.steps[3 - spatial + dim] = axis.every as isize * out.stride(2 + dim);
+        }
+        place
+    }
+
+    /// The step from each position to the next, if it is always the same.
+    fn column_step(&self, axes: &[Axis; 3]) -> Option<isize> {
+        axis::even_step([0, 1, 2].map(|dim| (axes[dim].length, self.steps[dim])))
+    }
+
+    /// Copies rows of positions to where they belong.
+    fn spread<T: Element>(&self, from: *mut T, to: *mut T, channel_step: isize, rows: usize, axes: &[Axis; 3]) {
+        let [depth, height, width] = [0, 1, 2].map(|dim| axes[dim].length);
+        let mut from = from.cast_const();
+        for row in 0..rows {
+            for d in 0..depth {
+                for h in 0..height {
+                    let at = row as isize * channel_step + d as isize * self.steps[0] + h as isize * self.steps[1];
+                    for w in 0..width {
+                        // SAFETY: a position of the output, and the next element of the room.
+                        unsafe {
+                            to.offset(at + w as isize * self.steps[2]).write(from.read());
+                            from = from.add(1);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The gradient of a convolution by its weights: for each pair of channels and each element of the kernel, a sum over
+//! samples and positions.
+
+use super::Walk;
+use super::axis::{Axis, forward_axis};
+use crate::array::Array;
+use crate::gemm::{Epilogue, Factor, Panels, gemm_panels};
+use crate::shared::Shared;
+use rushlight_base::{Element, Result, ensure};
+use std::ops::Range;
+
+/// out = the gradient by the weights of `forward(grad, image, out)`.
+pub fn weight_gradient(out: &Array, grad: &Array, image: &Array, walk: &Walk) -> Result<()> {
+    let spatial = walk.stride.len();
+    let fits = [out, grad, image].iter().all(|array| array.ndim() == spatial + 2);
+    ensure!(fits && (1..=3).contains(&spatial), Internal, "a convolution got images of other ranks");
+    dispatch!(out.dtype(), "slow_conv_cpu", integer half float complex chalf, T => run::<T>(out, grad, image, walk, spatial))
+}
+
+fn run<T: Element>(out: &Array, grad: &Array, image: &Array, walk: &Walk, spatial: usize) -> Result<()> {
+    let groups = walk.groups as usize;
+    let (rows, channels) = (out.size(0) / groups, out.size(1));
+    let axes: [Axis; 3] = std::array::from_fn(|dim| match (dim + spatial).checked_sub(3) {
+        None => Axis::single(),
+        Some(own) => forward_axis([grad, image, out].map(|array| array.size(2 + own)), walk.dims(own)),
+    });
+    let kernel = [0, 1, 2].map(|dim| axes[dim].taps.len());
+    let (taps, positions) = (kernel.iter().product::<usize>(), axes.iter().map(|axis| axis.length).product::<usize>());
+    let (columns, depth) = (channels * taps, grad.size(0) * positions);
+    let sizes = [rows as i64, columns as i64];
+    // Made row-major by the shape rule.
+    let strides = [columns as i64, 1];
+    ensure!(out.is_contiguous(), Internal, "the gradient by weights got an output with gaps");
+    for group in 0..groups {
+        let at = out.as_ptr::<T>().wrapping_add(group * rows * columns);
+        // SAFETY: the weights of a group, contiguous.
+        let out = unsafe { Array::new(at.cast(), T::DTYPE, &sizes, &strides) };
+        let left = Sampled::<T>::new(grad, spatial, group * rows, &axes, true);
+        let right = Sampled::<T>::new(image, spatial, group * channels, &axes, false);
+        let factors = (Factor::Panels([rows, depth], &left), Factor::Panels([depth, columns], &right));
+        gemm_panels::<T>(&out, factors.0, factors.1, &Epilogue::default())?;
+    }
+    Ok(())
+}
+
+/// An image along samples and positions of the output: a lane for each channel, or for each channel and tap.
+struct Sampled<'a, T> {
+    at: Shared<T>,
+    sample_step: isize,
+    channel_step: isize,
+    steps: [isize; 3],
+    axes: &'a [Axis; 3],
+    /// Is it the gradient, in which a position is met once?
+    plain: bool,
+}
+
+impl<'a, T: Element> Sampled<'a, T> {
+    fn new(image: &Array<'a>, spatial: usize, channel: usize, axes: &'a [Axis; 3], plain: bool) -> Sampled<'a, T> {
+        let mut steps = [0; 3];
+        for dim in 0..spatial {
+            steps[3 - spatial + dim] = image.stride(2 + dim);
+        }
+        let at = image.as_ptr::<T>().wrapping_offset(channel as isize * image.stride(1));
+        let (sample_step, channel_step) = (image.stride(0), image.stride(1));
+        Sampled { at: Shared::new(at), sample_step, channel_step, steps, axes, plain }
+    }
+
+    /// Where position `position` of the output is met by a tap, if it is: step and offset for each dimension.
+    fn lane(&self, lane: usize) -> (isize, [(isize, isize); 3]) {
+        if self.plain {
+            return (lane as isize * self.channel_step, [(1, 0); 3]);
+        }
+        let kernel = [0, 1, 2].map(|dim| self.axes[dim].taps.len());
+        let taps: usize = kernel.iter().product();
+        let (channel, tap) = (lane / taps, lane % taps);
+        let index = [tap / (kernel[1] * kernel[2]), tap / kernel[2] % kernel[1], tap % kernel[2]];
+        let met = [0, 1, 2].map(|dim| (self.axes[dim].step, self.axes[dim].taps[index[dim]].1));
+        (channel as isize * self.channel_step, met)
+    }
+}
+
+impl<T: Element> Panels<T> for Sampled<'_, T> {
+    fn fill(&self, lanes: Range<usize>, depth: Range<usize>, panel: &mut [T], width: usize) {
+        let [layers, rows, row] = [0, 1, 2].map(|dim| self.axes[dim].length);
+        for (column, lane) in lanes.enumerate() {
+            let (plane, met) = self.lane(lane);
+            let (first, last) = if self.plain { (0, row) } else { self.axes[2].inside(met[2].1) };
+            let mut p = depth.start;
+            while p < depth.end {
+                let (line, from) = (p / row, p % row);
+                let to = row.min(from + depth.end - p);
+                let (sample, d, h) = (line / (layers * rows), line / rows % layers, line % rows);
+                let z = d as isize * met[0].0 + met[0].1;
+                let y = h as isize * met[1].0 + met[1].1;
+                let inside = self.plain
+                    || (0..self.axes[0].source as isize).contains(&z) && (0..self.axes[1].source as isize).contains(&y);
+                let (begin, end) = (from.max(first), to.min(last));
+                if inside && begin < end {
+                    let x = begin as isize * met[2].0 + met[2].1;
+                    let at = sample as isize * self.sample_step + plane;
+                    let at = at + z * self.steps[0] + y * self.steps[1] + x * self.steps[2];
+                    let step = met[2].0 * self.steps[2];
+                    let start = (p - depth.start + begin - from) * width + column;
+                    for i in 0..end - begin {
+                        // SAFETY: positions of the image, by the checks above; it is only read.
+                        panel[start + i * width] = unsafe { self.at.get().offset(at + i as isize * step).read() };
+                    }
+                }
+                p += to - from;
+            }
+        }
+    }
+}

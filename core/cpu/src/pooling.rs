@@ -1,0 +1,390 @@
+//! Pooling: the largest element of each window, or the mean, and back.
+//!
+//! What windows there are is a table for each spatial dimension, so that plain, adaptive and fractional pooling are the
+//! same loops. Planes are shared among threads; each is computed by one.
+
+use crate::array::Array;
+use crate::number::{Number, Ordered, Wide};
+use crate::room::filled;
+use crate::volume::{Volume, each_planes};
+use rushlight_base::{Error, Result, bail, ensure};
+use std::sync::OnceLock;
+
+/// What one position of the output looks at along one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first position of the input.
+    pub start: usize,
+    /// Behind the last one.
+    pub end: usize,
+    /// From one to the next.
+    pub step: usize,
+    /// Positions that a mean counts: with padding, if that is counted.
+    pub counted: usize,
+}
+
+/// The windows along each of three dimensions: the same in every plane, or those of each.
+#[derive(Debug)]
+pub enum Windows {
+    /// The same for all.
+    Same([Vec<Window>; 3]),
+    /// One table for each plane.
+    PerPlane(Vec<[Vec<Window>; 3]>),
+}
+
+impl Windows {
+    fn of(&self, plane: usize) -> &[Vec<Window>; 3] {
+        match self {
+            Windows::Same(windows) => windows,
+            Windows::PerPlane(all) => &all[plane],
+        }
+    }
+
+    /// Elements that are looked at in a plane, about.
+    fn work(&self) -> usize {
+        let planes = match self {
+            Windows::Same(windows) => Some(windows),
+            Windows::PerPlane(all) => all.first(),
+        };
+        let along = |windows: &Vec<Window>| windows.iter().map(|window| window.end - window.start).sum::<usize>();
+        planes.map_or(0, |windows| windows.iter().map(along).product())
+    }
+}
+
+/// Windows of a dimension that is not there.
+pub fn no_dimension() -> Vec<Window> {
+    vec![Window { start: 0, end: 1, step: 1, counted: 1 }]
+}
+
+/// Windows of `kernel` elements every `stride`, `dilation` apart, over an input with padding.
+pub fn sliding(
+    length: usize,
+    input: usize,
+    [kernel, stride, padding, dilation]: [usize; 4],
+    count_padding: bool,
+) -> Vec<Window> {
+    let (reach, padding) = ((kernel - 1) * dilation + 1, padding as isize);
+    let window = |at: usize| {
+        let first = (at * stride) as isize - padding;
+        // Padding ends where the input's does: what is beyond is not counted either.
+        let padded_end = (first + reach as isize).min(input as isize + padding);
+        let skipped = (-first).max(0) as usize;
+        let start = (first + skipped.next_multiple_of(dilation) as isize).max(0) as usize;
+        let end = padded_end.min(input as isize).max(start as isize) as usize;
+        let counted = if count_padding { (padded_end - first).max(0) as usize } else { end - start };
+        Window { start, end, step: dilation, counted }
+    };
+    (0..length).map(window).collect()
+}
+
+/// Windows that share the input evenly.
+pub fn adaptive(length: usize, input: usize) -> Vec<Window> {
+    let window = |at: usize| {
+        let (start, end) = (at * input / length, ((at + 1) * input).div_ceil(length));
+        Window { start, end, step: 1, counted: end - start }
+    };
+    (0..length).map(window).collect()
+}
+
+/// Windows of `kernel` elements at places that `sample`, between 0 and 1, chooses.
+pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Vec<Window> {
+    // Places are computed in the precision of the samples.
+    let at = |index: usize| -> usize {
+        if index + 1 == length {
+            return input - kernel;
+        }
+        if single {
+            let alpha = (input - kernel) as f32 / (length - 1) as f32;
+            let sample = sample as f32;
+            ((index as f32 + sample) * alpha) as usize - (sample * alpha) as usize
+        } else {
+            let alpha = (input - kernel) as f64 / (length - 1) as f64;
+            ((index as f64 + sample) * alpha) as usize - (sample * alpha) as usize
+        }
+    };
+    let window = |index: usize| {
+        let start = at(index).min(input - kernel);
+        Window { start, end: start + kernel, step: 1, counted: kernel }
+    };
+    (0..length).map(window).collect()
+}
+
+/// Runs `body` for the planes, on several threads; the first error is told.
+fn planes(count: usize, work: usize, body: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    let failed: OnceLock<Error> = OnceLock::new();
+    each_planes(count, work, &|planes| {
+        for plane in planes {
+            if let Err(error) = body(plane) {
+                // The first one is told.
+                let _ = failed.set(error);
+                return;
+            }
+        }
+    })?;
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// Calls `visit` with the place of each output in its plane and its windows.
+fn each_output(windows: &[Vec<Window>; 3], mut visit: impl FnMut([usize; 3], [Window; 3])) {
+    for (d, &depth) in windows[0].iter().enumerate() {
+        for (h, &height) in windows[1].iter().enumerate() {
+            for (w, &width) in windows[2].iter().enumerate() {
+                visit([d, h, w], [depth, height, width]);
+            }
+        }
+    }
+}
+
+fn place(steps: [isize; 3], [d, h, w]: [usize; 3]) -> isize {
+    d as isize * steps[0] + h as isize * steps[1] + w as isize * steps[2]
+}
+
+/// out = the largest element of each window, indices (int64) = its place in the plane of the input, row-major. A NaN is
+/// larger than any number.
+pub fn max(out: &Array, indices: &Array, input: &Array, windows: &Windows, spatial: usize) -> Result<()> {
+    dispatch!(input.dtype(), "max_pool", integer half float, T => largest::<T>(out, indices, input, windows, spatial))
+}
+
+fn largest<T: Number<Wide: Ordered>>(
+    out: &Array,
+    indices: &Array,
+    input: &Array,
+    windows: &Windows,
+    spatial: usize,
+) -> Result<()> {
+    let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
+    let chosen = Volume::<i64>::of(indices, spatial)?;
+    planes(to.planes(), windows.work(), &|plane| {
+        let (target, source, index) = (to.plane(plane), from.plane(plane), chosen.plane(plane));
+        each_output(windows.of(plane), |at, [depth, height, width]| {
+            let mut best: Option<(T, usize)> = None;
+            for d in (depth.start..depth.end).step_by(depth.step) {
+                for h in (height.start..height.end).step_by(height.step) {
+                    let row = from.row([d, h]);
+                    let line = (d * from.sizes[1] + h) * from.sizes[2];
+                    for w in (width.start..width.end).step_by(width.step) {
+                        // SAFETY: a position of the input: windows end with it.
+                        let value = unsafe { source.offset(row + w as isize * from.steps[2]).read() };
+                        let better = best.is_none_or(|(best, _)| {
+                            let value = value.widen();
+                            value > best.widen() || value.is_nan()
+                        });
+                        if better {
+                            best = Some((value, line + w));
+                        }
+                    }
+                }
+            }
+            let (value, line) = best.unwrap_or_default();
+            // SAFETY: a position of the outputs, in planes that are this share's own.
+            unsafe {
+                target.offset(place(to.steps, at)).write(value);
+                index.offset(place(chosen.steps, at)).write(line as i64);
+            }
+        });
+        Ok(())
+    })
+}
+
+/// out = grad at the places that `indices` name, summed; 0 elsewhere.
+pub fn max_backward(out: &Array, grad: &Array, indices: &Array, spatial: usize) -> Result<()> {
+    dispatch!(out.dtype(), "max_pool_backward", half float, T => returned::<T>(out, grad, indices, spatial))
+}
+
+fn returned<T: Number>(out: &Array, grad: &Array, indices: &Array, spatial: usize) -> Result<()> {
+    let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(grad, spatial)?);
+    let chosen = Volume::<i64>::of(indices, spatial)?;
+    planes(to.planes(), to.area() + from.area(), &|plane| {
+        let mut sums = filled(to.area(), T::Wide::ZERO)?;
+        let (source, index) = (from.plane(plane), chosen.plane(plane));
+        for d in 0..from.sizes[0] {
+            for h in 0..from.sizes[1] {
+                for w in 0..from.sizes[2] {
+                    // SAFETY: positions of the inputs.
+                    let (value, at) = unsafe {
+                        let at = index.offset(place(chosen.steps, [d, h, w])).read();
+                        (source.offset(place(from.steps, [d, h, w])).read(), at)
+                    };
+                    let Some(sum) = usize::try_from(at).ok().and_then(|at| sums.get_mut(at)) else {
+                        bail!(Index, "Found an invalid max index: {at} (planes have {} elements)", to.area());
+                    };
+                    *sum = sum.add(value.widen());
+                }
+            }
+        }
+        store(&to, plane, &sums);
+        Ok(())
+    })
+}
+
+/// Writes a plane of sums.
+pub(crate) fn store<T: Number>(to: &Volume<T>, plane: usize, sums: &[T::Wide]) {
+    let target = to.plane(plane);
+    let rows = (0..to.sizes[0]).flat_map(|d| (0..to.sizes[1]).map(move |h| [d, h]));
+    for (row, sums) in rows.zip(sums.chunks_exact(to.sizes[2].max(1))) {
+        let at = to.row(row);
+        for (w, &sum) in sums.iter().enumerate() {
+            // SAFETY: a position of the output, in a plane that is the caller's own.
+            unsafe { target.offset(at + w as isize * to.steps[2]).write(T::narrow(sum)) };
+        }
+    }
+}
+
+/// Numbers that a mean is taken of.
+pub trait Averaged: Wide {
+    /// The sum divided by a count, which is not 0; integers round toward 0.
+    fn over(self, count: i64) -> Self;
+}
+
+macro_rules! averaged {
+    ($($type:ty),*) => {
+        $(impl Averaged for $type {
+            #[inline(always)]
+            fn over(self, count: i64) -> $type {
+                self / count as $type
+            }
+        })*
+    };
+}
+
+averaged!(f32, f64, i64);
+
+/// What the sum over windows is divided by: a given number, or the counts of the windows.
+fn divisor(given: Option<i64>, windows: [Window; 3]) -> i64 {
+    given.unwrap_or_else(|| windows.iter().map(|window| window.counted as i64).product())
+}
+
+/// out = the mean of each window.
+pub fn mean(out: &Array, input: &Array, windows: &Windows, divide_by: Option<i64>, spatial: usize) -> Result<()> {
+    if input.dtype() == rushlight_base::DType::I64 {
+        return means::<i64>(out, input, windows, divide_by, spatial);
+    }
+    dispatch!(input.dtype(), "avg_pool", half float, T => means::<T>(out, input, windows, divide_by, spatial))
+}
+
+fn means<T: Number<Wide: Averaged>>(
+    out: &Array,
+    input: &Array,
+    windows: &Windows,
+    divide_by: Option<i64>,
+    spatial: usize,
+) -> Result<()> {
+    let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(input, spatial)?);
+    planes(to.planes(), windows.work(), &|plane| {
+        let (target, source) = (to.plane(plane), from.plane(plane));
+        each_output(windows.of(plane), |at, [depth, height, width]| {
+            let mut sum = T::Wide::ZERO;
+            for d in depth.start..depth.end {
+                for h in height.start..height.end {
+                    let row = from.row([d, h]);
+                    for w in width.start..width.end {
+                        // SAFETY: a position of the input: windows end with it.
+                        sum = sum.add(unsafe { source.offset(row + w as isize * from.steps[2]).read() }.widen());
+                    }
+                }
+            }
+            let empty = [depth, height, width].iter().any(|window| window.start >= window.end);
+            let mean = if empty { T::Wide::ZERO } else { sum.over(divisor(divide_by, [depth, height, width])) };
+            // SAFETY: a position of the output, in a plane that is this share's own.
+            unsafe { target.offset(place(to.steps, at)).write(T::narrow(mean)) };
+        });
+        Ok(())
+    })
+}
+
+/// out = the gradient of [`mean`]: each window's share of its output's gradient.
+pub fn mean_backward(
+    out: &Array,
+    grad: &Array,
+    windows: &Windows,
+    divide_by: Option<i64>,
+    spatial: usize,
+) -> Result<()> {
+    if out.dtype() == rushlight_base::DType::I64 {
+        return shares::<i64>(out, grad, windows, divide_by, spatial);
+    }
+    dispatch!(out.dtype(), "avg_pool_backward", half float, T => shares::<T>(out, grad, windows, divide_by, spatial))
+}
+
+fn shares<T: Number<Wide: Averaged>>(
+    out: &Array,
+    grad: &Array,
+    windows: &Windows,
+    divide_by: Option<i64>,
+    spatial: usize,
+) -> Result<()> {
+    let (to, from) = (Volume::<T>::of(out, spatial)?, Volume::<T>::of(grad, spatial)?);
+    let [_, rows, row] = to.sizes;
+    planes(to.planes(), windows.work() + to.area(), &|plane| {
+        let mut sums = filled(to.area(), T::Wide::ZERO)?;
+        let source = from.plane(plane);
+        each_output(windows.of(plane), |at, [depth, height, width]| {
+            if [depth, height, width].iter().any(|window| window.start >= window.end) {
+                return;
+            }
+            // SAFETY: a position of the gradient.
+            let value = unsafe { source.offset(place(from.steps, at)).read() }.widen();
+            let share = value.over(divisor(divide_by, [depth, height, width]));
+            for d in depth.start..depth.end {
+                for h in height.start..height.end {
+                    let line = (d * rows + h) * row;
+                    for sum in &mut sums[line + width.start..line + width.end] {
+                        *sum = sum.add(share);
+                    }
+                }
+            }
+        });
+        store(&to, plane, &sums);
+        Ok(())
+    })
+}
+
+/// The windows of fractional pooling: `samples` is (samples, channels, spatial dimensions), of the input's dtype.
+pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel: &[i64]) -> Result<Windows> {
+    let spatial = kernel.len();
+    let steps = [samples.stride(0), samples.stride(1), samples.stride(2)];
+    let (batch, channels) = (samples.size(0), samples.size(1));
+    ensure!(samples.ndim() == 3 && samples.size(2) == spatial, Internal, "fractional pooling got other samples");
+    let mut all = crate::room::room(batch * channels)?;
+    dispatch!(samples.dtype(), "fractional_max_pool", half float, T => {
+        let at = samples.as_ptr::<T>();
+        for plane in 0..batch * channels {
+            let mut windows = [no_dimension(), no_dimension(), no_dimension()];
+            for dim in 0..spatial {
+                // Samples go from the last dimension of two to the first, of three from the first to the last.
+                let which = if spatial == 2 { spatial - 1 - dim } else { dim };
+                let offset = (plane / channels) as isize * steps[0] + (plane % channels) as isize * steps[1];
+                // SAFETY: an element of the samples.
+                let sample = unsafe { at.offset(offset + which as isize * steps[2]).read() }.widen();
+                let single = samples.dtype() != rushlight_base::DType::F64;
+                windows[3 - spatial + dim] = fractional(
+                    output[dim] as usize, input[dim] as usize, kernel[dim] as usize, f64::from(sample), single,
+                );
+            }
+            all.push(windows);
+        }
+        Ok(())
+    })?;
+    Ok(Windows::PerPlane(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_begin_within_the_input_on_a_tap() {
+        // Padding 2, dilation 3: taps at -2, 1, 4.
+        let windows = sliding(1, 5, [3, 1, 2, 3], true);
+        assert_eq!(windows[0], Window { start: 1, end: 5, step: 3, counted: 7 });
+        let windows = sliding(3, 4, [3, 2, 1, 1], false);
+        let counted: Vec<usize> = windows.iter().map(|window| window.counted).collect();
+        assert_eq!(counted, [2, 3, 1]);
+    }
+
+    #[test]
+    fn adaptive_windows_overlap_where_sizes_do_not_divide() {
+        let windows: Vec<_> = adaptive(3, 5).iter().map(|window| (window.start, window.end)).collect();
+        assert_eq!(windows, [(0, 2), (1, 4), (3, 5)]);
+    }
+}

@@ -1,0 +1,181 @@
+//! Which inputs each place of an output is made of, along one dimension.
+
+use rushlight_base::{DType, bf16, f16};
+
+/// For each place `i` of the output, the inputs `index[i * width..]` with their weights, `width` of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Taps {
+    /// Inputs of each place.
+    pub width: usize,
+    /// Their positions.
+    pub index: Vec<usize>,
+    /// Their weights, as many.
+    pub weights: Vec<f64>,
+}
+
+impl Taps {
+    fn single(index: Vec<usize>) -> Taps {
+        Taps { width: 1, weights: vec![1.0; index.len()], index }
+    }
+
+    /// A dimension that is not there.
+    pub fn none() -> Taps {
+        Taps::single(vec![0])
+    }
+
+    /// The first input of a place.
+    pub(super) fn first(&self, place: usize) -> usize {
+        self.index[place * self.width]
+    }
+}
+
+/// How elements between the given ones are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filter {
+    /// The straight line between two.
+    Linear,
+    /// The cubic convolution of four, with the coefficient -0.75.
+    Cubic,
+}
+
+/// How places of the output correspond to those of the input.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// The first and the last elements lie on each other, rather than the outer edges.
+    pub align_corners: bool,
+    /// Size of the output over that of the input, where it was given so.
+    pub factor: Option<f64>,
+    /// Places are computed in `f32`, as dtypes up to that compute.
+    pub single: bool,
+    /// The dtype that weights are kept in.
+    pub weights: DType,
+}
+
+/// A weight as `dtype` keeps it.
+fn kept(weight: f64, dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => weight,
+        DType::F16 => f16::from_f32(weight as f32).to_f64(),
+        DType::BF16 => bf16::from_f32(weight as f32).to_f64(),
+        _ => f64::from(weight as f32),
+    }
+}
+
+fn rounded(value: f64, single: bool) -> f64 {
+    if single { f64::from(value as f32) } else { value }
+}
+
+/// `a * b + c`, rounded as `single` says after each step.
+fn line(a: f64, b: f64, c: f64, single: bool) -> f64 {
+    rounded(rounded(a * b, single) + c, single)
+}
+
+/// The nearest element: by the upper left corner, or, `exact`, by the middle of the element. Computed in `f32`, whatever
+/// the dtype, as PyTorch does.
+pub fn nearest(length: usize, input: usize, factor: Option<f64>, exact: bool) -> Taps {
+    let step = match factor.filter(|&factor| factor > 0.0) {
+        Some(factor) => (1.0 / factor) as f32,
+        None => input as f32 / length as f32,
+    };
+    let index = (0..length).map(|place| {
+        let at = if exact { (place as f32 + 0.5) * step } else { place as f32 * step };
+        (at.floor() as usize).min(input.saturating_sub(1))
+    });
+    Taps::single(index.collect())
+}
+
+/// Interpolation between elements.
+pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) -> Taps {
+    let single = scale.single;
+    let step = if scale.align_corners {
+        if length > 1 { rounded((input as f64 - 1.0) / (length as f64 - 1.0), single) } else { 0.0 }
+    } else {
+        match scale.factor.filter(|&factor| factor > 0.0) {
+            Some(factor) => rounded(1.0 / factor, single),
+            None => rounded(input as f64 / length as f64, single),
+        }
+    };
+    let at = |place: usize| {
+        if scale.align_corners {
+            rounded(place as f64 * step, single)
+        } else {
+            line(place as f64 + 0.5, step, -0.5, single)
+        }
+    };
+    let last = input.saturating_sub(1);
+    match filter {
+        Filter::Linear => {
+            let mut taps = Taps { width: 2, index: Vec::new(), weights: Vec::new() };
+            for place in 0..length {
+                let at = at(place).max(0.0);
+                let first = (at as usize).min(last);
+                let second = (first + 1).min(last);
+                let rest = kept((at - first as f64).clamp(0.0, 1.0), scale.weights);
+                taps.index.extend([first, second]);
+                taps.weights.extend([kept(1.0 - rest, scale.weights), rest]);
+            }
+            taps
+        }
+        Filter::Cubic => {
+            let mut taps = Taps { width: 4, index: Vec::new(), weights: Vec::new() };
+            for place in 0..length {
+                let at = at(place);
+                let first = at.floor();
+                let rest = rounded(at - first, single).clamp(0.0, 1.0);
+                let tap = |offset: f64| (first + offset).clamp(0.0, last as f64) as usize;
+                taps.index.extend([-1.0, 0.0, 1.0, 2.0].map(tap));
+                taps.weights.extend(cubic(rest).map(|weight| kept(weight, scale.weights)));
+            }
+            taps
+        }
+    }
+}
+
+/// The weights of the four elements around a place `t` behind the second of them.
+fn cubic(t: f64) -> [f64; 4] {
+    const A: f64 = -0.75;
+    let near = |x: f64| ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0;
+    let far = |x: f64| ((A * x - 5.0 * A) * x + 8.0 * A) * x - 4.0 * A;
+    [far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)]
+}
+
+/// Padding of `left` elements (negative: so many are cut) that mirrors the input at its first and last element.
+pub fn mirrored(length: usize, input: usize, left: i64) -> Taps {
+    let last = input as i64 - 1;
+    let index = (0..length as i64).map(|place| {
+        let at = (place - left).abs();
+        (if at > last { 2 * last - at } else { at }) as usize
+    });
+    Taps::single(index.collect())
+}
+
+/// Padding of `left` elements that repeats the first and the last one.
+pub fn repeated(length: usize, input: usize, left: i64) -> Taps {
+    let index = (0..length as i64).map(|place| (place - left).clamp(0, input as i64 - 1) as usize);
+    Taps::single(index.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mirrors_leave_out_the_edge_and_repetition_does_not() {
+        assert_eq!(mirrored(7, 3, 2).index, [2, 1, 0, 1, 2, 1, 0]);
+        assert_eq!(repeated(6, 3, 2).index, [0, 0, 0, 1, 2, 2]);
+        assert_eq!(repeated(2, 4, -1).index, [1, 2]);
+    }
+
+    #[test]
+    fn weights_sum_to_one() {
+        for scale in [(false, None), (true, None), (false, Some(2.5))] {
+            let scale = Scale { align_corners: scale.0, factor: scale.1, single: false, weights: DType::F64 };
+            for filter in [Filter::Linear, Filter::Cubic] {
+                let taps = interpolation(7, 3, filter, scale);
+                for weights in taps.weights.chunks(taps.width) {
+                    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Derivatives of pooling.
+
+use super::Expr;
+use rushlight_base::DimVec;
+
+/// The derivative of a gradient that was brought to the places of maxima: the elements at these places. `spatial`
+/// dimensions at the end are a plane.
+pub fn max_pool_twice(grad: &Expr, indices: &Expr, spatial: usize) -> Expr {
+    let flat = |sizes: DimVec| -> DimVec {
+        let lead = sizes.len().saturating_sub(spatial);
+        sizes[..lead].iter().copied().chain([sizes[lead..].iter().product()]).collect()
+    };
+    let places = indices.reshape(&flat(indices.sizes()));
+    grad.reshape(&flat(grad.sizes())).gather(-1, places, false).reshape(&indices.sizes())
+}

@@ -1,0 +1,123 @@
+//! Convolutions by name: of so many dimensions, with or without samples, padded to keep the size.
+
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{DimVec, Result, bail, ensure, format_sizes};
+
+/// What `run` makes of an image, which may come without samples.
+fn batched(op: &str, input: &Tensor, spatial: usize, run: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let rank = input.ndim();
+    ensure!(
+        rank == spatial + 1 || rank == spatial + 2,
+        Runtime,
+        "Expected {}D (unbatched) or {}D (batched) input to {op}, but got input of size: {}",
+        spatial + 1,
+        spatial + 2,
+        format_sizes(&input.sizes())
+    );
+    if rank == spatial + 2 {
+        return run(input);
+    }
+    ops::squeeze_dim(&run(&ops::unsqueeze(input, 0)?)?, 0)
+}
+
+/// One number for each dimension, from one or as many.
+fn each(values: &[i64], count: usize) -> DimVec {
+    if values.len() == 1 { DimVec::from_elem(values[0], count) } else { values.into() }
+}
+
+/// Zeros around the image, as a name says; the same on both sides, and what is more on the right.
+#[allow(clippy::too_many_arguments)] // the operator's
+fn padded(
+    input: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    stride: &[i64],
+    padding: &str,
+    dilation: &[i64],
+    groups: i64,
+) -> Result<Tensor> {
+    ensure!(weight.ndim() >= 3, Runtime, "weight should have at least three dimensions");
+    let spatial = weight.ndim() - 2;
+    let none = DimVec::from_elem(0, spatial);
+    let run = |input: &Tensor, padding: &[i64]| {
+        ops::convolution(input, weight, bias, stride, padding, dilation, false, &none, groups)
+    };
+    match padding {
+        "valid" => return run(input, &none),
+        "same" => {}
+        _ => bail!(Runtime, "Invalid padding string: '{padding}'"),
+    }
+    ensure!(stride.iter().all(|&step| step == 1), Runtime, "padding='same' is not supported for strided convolutions");
+    let (sizes, dilation_each) = (weight.sizes(), each(dilation, spatial));
+    ensure!(
+        dilation_each.len() == spatial,
+        Runtime,
+        "expected dilation to be a single integer value or a list of {spatial} values to match the convolution \
+         dimensions, but got dilation={}",
+        format_sizes(dilation)
+    );
+    let total: DimVec =
+        (0..spatial).map(|dim| dilation_each[dim].saturating_mul((sizes[2 + dim] - 1).max(0))).collect();
+    let half: DimVec = total.iter().map(|total| total / 2).collect();
+    if total.iter().all(|total| total % 2 == 0) {
+        return run(input, &half);
+    }
+    // The element that is left over is added on the right.
+    let rest: DimVec = total.iter().rev().flat_map(|total| [0, total % 2]).collect();
+    run(&ops::constant_pad_nd(input, &rest, rushlight_base::Scalar::Int(0))?, &half)
+}
+
+/// The convolutions of one number of dimensions.
+macro_rules! convolutions {
+    ($spatial:literal: $plain:ident $padding:ident $transposed:ident $op:literal $transposed_op:literal) => {
+        /// An image convolved with a kernel.
+        pub fn $plain(
+            input: &Tensor,
+            weight: &Tensor,
+            bias: Option<&Tensor>,
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            groups: i64,
+        ) -> Result<Tensor> {
+            batched($op, input, $spatial, |input| {
+                ops::convolution(input, weight, bias, stride, padding, dilation, false, &[0; $spatial], groups)
+            })
+        }
+
+        /// The same, padded as a name says.
+        pub fn $padding(
+            input: &Tensor,
+            weight: &Tensor,
+            bias: Option<&Tensor>,
+            stride: &[i64],
+            padding: &str,
+            dilation: &[i64],
+            groups: i64,
+        ) -> Result<Tensor> {
+            batched($op, input, $spatial, |input| padded(input, weight, bias, stride, padding, dilation, groups))
+        }
+
+        /// The transpose.
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $transposed(
+            input: &Tensor,
+            weight: &Tensor,
+            bias: Option<&Tensor>,
+            stride: &[i64],
+            padding: &[i64],
+            output_padding: &[i64],
+            groups: i64,
+            dilation: &[i64],
+        ) -> Result<Tensor> {
+            batched($transposed_op, input, $spatial, |input| {
+                ops::convolution(input, weight, bias, stride, padding, dilation, true, output_padding, groups)
+            })
+        }
+    };
+}
+
+convolutions!(1: conv1d conv1d_padding conv_transpose1d "conv1d" "conv_transpose1d");
+convolutions!(2: conv2d conv2d_padding conv_transpose2d_input "conv2d" "conv_transpose2d");
+convolutions!(3: conv3d conv3d_padding conv_transpose3d_input "conv3d" "conv_transpose3d");

@@ -1,0 +1,139 @@
+//! Kernels of pooling.
+
+use super::access::array;
+use super::rules::pooling::{Pool, adaptive_windows, spatial_sizes};
+use crate::dense::Dense;
+use rushlight_base::Result;
+use rushlight_cpu::pooling;
+
+/// The kernels of one number of spatial dimensions.
+macro_rules! kernels {
+    ($spatial:literal: $max:ident $max_back:ident $mean:ident $mean_back:ident $adaptive_mean:ident $adaptive_mean_back:ident
+     $adaptive_max:ident $adaptive_max_back:ident $fractional:ident $fractional_back:ident) => {
+        /// out, indices = the largest elements of windows
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $max(
+            out: &Dense,
+            indices: &Dense,
+            self_: &Dense,
+            kernel: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            dilation: &[i64],
+            ceil_mode: bool,
+        ) -> Result<()> {
+            let op = stringify!($max);
+            let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
+            let windows = pool.windows(self_.sizes(), false);
+            pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
+        }
+
+        /// out = grad at indices
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $max_back(
+            out: &Dense,
+            grad: &Dense,
+            _self: &Dense,
+            _kernel: &[i64],
+            _stride: &[i64],
+            _padding: &[i64],
+            _dilation: &[i64],
+            _ceil_mode: bool,
+            indices: &Dense,
+        ) -> Result<()> {
+            pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
+        }
+
+        /// out = the means of windows
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $mean(
+            out: &Dense,
+            self_: &Dense,
+            kernel: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            ceil_mode: bool,
+            count_include_pad: bool,
+            divisor_override: Option<i64>,
+        ) -> Result<()> {
+            let op = stringify!($mean);
+            let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, &[1], ceil_mode)?;
+            let windows = pool.windows(self_.sizes(), count_include_pad);
+            pooling::mean(&array(out), &array(self_), &windows, divisor_override, $spatial)
+        }
+
+        /// out = the windows' shares of grad
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $mean_back(
+            out: &Dense,
+            grad: &Dense,
+            self_: &Dense,
+            kernel: &[i64],
+            stride: &[i64],
+            padding: &[i64],
+            ceil_mode: bool,
+            count_include_pad: bool,
+            divisor_override: Option<i64>,
+        ) -> Result<()> {
+            let op = stringify!($mean_back);
+            let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, &[1], ceil_mode)?;
+            let windows = pool.windows(self_.sizes(), count_include_pad);
+            pooling::mean_backward(&array(out), &array(grad), &windows, divisor_override, $spatial)
+        }
+
+        /// out = the means of windows that share the input
+        pub fn $adaptive_mean(out: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial));
+            pooling::mean(&array(out), &array(self_), &windows, None, $spatial)
+        }
+
+        /// out = the windows' shares of grad
+        pub fn $adaptive_mean_back(out: &Dense, grad: &Dense, self_: &Dense) -> Result<()> {
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial));
+            pooling::mean_backward(&array(out), &array(grad), &windows, None, $spatial)
+        }
+
+        /// out, indices = the largest elements of windows that share the input
+        pub fn $adaptive_max(out: &Dense, indices: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial));
+            pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
+        }
+
+        /// out = grad at indices
+        pub fn $adaptive_max_back(out: &Dense, grad: &Dense, _self: &Dense, indices: &Dense) -> Result<()> {
+            pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
+        }
+
+        /// out, indices = the largest elements of windows at places that the samples choose
+        pub fn $fractional(
+            out: &Dense,
+            indices: &Dense,
+            self_: &Dense,
+            kernel_size: &[i64],
+            _output_size: &[i64],
+            random_samples: &Dense,
+        ) -> Result<()> {
+            let (input, output) = (spatial_sizes(self_, $spatial), spatial_sizes(out, $spatial));
+            let kernel = super::rules::spatial::each(stringify!($fractional), "kernel_size", kernel_size, $spatial)?;
+            let windows = pooling::fractional_windows(&array(random_samples), input, output, &kernel)?;
+            pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
+        }
+
+        /// out = grad at indices
+        pub fn $fractional_back(
+            out: &Dense,
+            grad: &Dense,
+            _self: &Dense,
+            _kernel_size: &[i64],
+            _output_size: &[i64],
+            indices: &Dense,
+        ) -> Result<()> {
+            pooling::max_backward(&array(out), &array(grad), &array(indices), $spatial)
+        }
+    };
+}
+
+kernels!(2: max_pool2d_with_indices max_pool2d_with_indices_backward avg_pool2d avg_pool2d_backward adaptive_avg_pool2d
+    adaptive_avg_pool2d_backward adaptive_max_pool2d adaptive_max_pool2d_backward fractional_max_pool2d fractional_max_pool2d_backward);
+kernels!(3: max_pool3d_with_indices max_pool3d_with_indices_backward avg_pool3d avg_pool3d_backward adaptive_avg_pool3d
+    adaptive_avg_pool3d_backward adaptive_max_pool3d adaptive_max_pool3d_backward fractional_max_pool3d fractional_max_pool3d_backward);

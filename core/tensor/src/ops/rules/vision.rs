@@ -1,0 +1,389 @@
+//! Rules of operators on images: resizing, padding, columns.
+
+use super::spatial::{check_image, crossed, each, formatted, with_spatial};
+use crate::dense::{Dense, Spec};
+use rushlight_base::{Result, SmallVec, bail, ensure, format_sizes};
+
+fn upsampled(self_: &Dense, output_size: &[i64], spatial: usize) -> Result<Spec> {
+    ensure!(
+        output_size.len() == spatial,
+        Runtime,
+        "It is expected output_size equals to {spatial}, but got size {}",
+        output_size.len()
+    );
+    ensure!(
+        self_.ndim() == spatial + 2,
+        Runtime,
+        "It is expected input_size equals to {}, but got size {}",
+        spatial + 2,
+        self_.ndim()
+    );
+    let input = &self_.sizes()[2..];
+    ensure!(
+        input.iter().chain(output_size).all(|&size| size > 0),
+        Runtime,
+        "Input and output sizes should be greater than 0, but got input ({}) output ({})",
+        crossed(input),
+        crossed(output_size)
+    );
+    ensure!(
+        self_.numel() != 0 || self_.sizes()[1..].iter().all(|&size| size != 0),
+        Runtime,
+        "Non-empty {}D data tensor expected but got a tensor with sizes {}",
+        spatial + 2,
+        format_sizes(self_.sizes())
+    );
+    formatted(&with_spatial(self_.sizes(), output_size), self_.dtype, &[self_])
+}
+
+/// A sequence of another length.
+pub fn upsampled1d(self_: &Dense, output_size: &[i64]) -> Result<Spec> {
+    upsampled(self_, output_size, 1)
+}
+
+/// An image of another size.
+pub fn upsampled2d(self_: &Dense, output_size: &[i64]) -> Result<Spec> {
+    upsampled(self_, output_size, 2)
+}
+
+/// A volume of another size.
+pub fn upsampled3d(self_: &Dense, output_size: &[i64]) -> Result<Spec> {
+    upsampled(self_, output_size, 3)
+}
+
+/// The gradient of an image of another size has the size of the input.
+pub fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i64]) -> Result<Spec> {
+    ensure!(
+        input_size.len() == output_size.len() + 2,
+        Runtime,
+        "It is expected input_size equals to {}, but got size {}",
+        output_size.len() + 2,
+        input_size.len()
+    );
+    ensure!(
+        input_size[2..].iter().chain(output_size).all(|&size| size > 0) && input_size.iter().all(|&size| size >= 0),
+        Runtime,
+        "Input and output sizes should be greater than 0, but got input ({}) output ({})",
+        crossed(&input_size[2..]),
+        crossed(output_size)
+    );
+    let wanted = with_spatial(input_size, output_size);
+    ensure!(
+        grad_output.sizes() == &*wanted,
+        Runtime,
+        "Expected grad_output to have the same shape as output; output.size() = {} but got grad_output.size() = {}",
+        format_sizes(&wanted),
+        format_sizes(grad_output.sizes())
+    );
+    formatted(input_size, grad_output.dtype, &[grad_output])
+}
+
+/// How the elements around an image are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Border {
+    Mirrored,
+    Repeated,
+}
+
+/// Sizes with padding, whose widths go in pairs from the last dimension on.
+fn padded_sizes(sizes: &[i64], padding: &[i64], border: Border) -> Result<SmallVec<[i64; 5]>> {
+    let mut out: SmallVec<[i64; 5]> = SmallVec::from_slice(sizes);
+    for (nth, widths) in padding.chunks_exact(2).enumerate() {
+        let dim = sizes.len() - 1 - nth;
+        let size = sizes[dim];
+        if border == Border::Mirrored {
+            ensure!(
+                widths.iter().all(|&width| width < size),
+                Runtime,
+                "Argument #{}: Padding size should be less than the corresponding input dimension, but got: padding \
+                 ({}, {}) at dimension {dim} of input {}",
+                4 + 2 * nth,
+                widths[0],
+                widths[1],
+                format_sizes(sizes)
+            );
+        }
+        out[dim] = size.saturating_add(widths[0]).saturating_add(widths[1]);
+        ensure!(
+            out[dim] >= 1,
+            Runtime,
+            "input ({}) is too small. Calculated output size {} at dimension {dim}",
+            format_sizes(sizes),
+            out[dim]
+        );
+    }
+    Ok(out)
+}
+
+fn padded(op: &str, self_: &Dense, padding: &[i64], spatial: usize, border: Border) -> Result<Spec> {
+    ensure!(
+        padding.len() == 2 * spatial,
+        Runtime,
+        "padding size is expected to be {}, but got: {}",
+        2 * spatial,
+        padding.len()
+    );
+    check_image(op, self_, spatial)?;
+    formatted(&padded_sizes(self_.sizes(), padding, border)?, self_.dtype, &[self_])
+}
+
+fn padded_backward(
+    op: &str,
+    grad: &Dense,
+    self_: &Dense,
+    padding: &[i64],
+    spatial: usize,
+    border: Border,
+) -> Result<Spec> {
+    let wanted = padded(op, self_, padding, spatial, border)?;
+    ensure!(
+        grad.sizes() == &*wanted.sizes && grad.dtype == self_.dtype,
+        Runtime,
+        "{op}: expected grad_output of shape {}, but got {}",
+        format_sizes(&wanted.sizes),
+        grad.describe()
+    );
+    formatted(self_.sizes(), self_.dtype, &[self_])
+}
+
+macro_rules! paddings {
+    ($($name:ident $backward:ident: $spatial:literal $border:ident;)*) => {
+        $(
+            /// Room for so many elements on both sides of the last dimensions.
+            pub fn $name(self_: &Dense, padding: &[i64]) -> Result<Spec> {
+                padded(stringify!($name), self_, padding, $spatial, Border::$border)
+            }
+
+            /// As the input.
+            pub fn $backward(grad: &Dense, self_: &Dense, padding: &[i64]) -> Result<Spec> {
+                padded_backward(stringify!($backward), grad, self_, padding, $spatial, Border::$border)
+            }
+        )*
+    };
+}
+
+paddings! {
+    reflection_pad1d reflection_pad1d_backward: 1 Mirrored;
+    reflection_pad2d reflection_pad2d_backward: 2 Mirrored;
+    reflection_pad3d reflection_pad3d_backward: 3 Mirrored;
+    replication_pad1d replication_pad1d_backward: 1 Repeated;
+    replication_pad2d replication_pad2d_backward: 2 Repeated;
+    replication_pad3d replication_pad3d_backward: 3 Repeated;
+}
+
+/// How a kernel walks over an image.
+pub(crate) fn columns(
+    op: &str,
+    image: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<rushlight_cpu::unfold::Steps> {
+    let (kernel, dilation) = (each(op, "kernel_size", kernel_size, 2)?, each(op, "dilation", dilation, 2)?);
+    let (padding, stride) = (each(op, "padding", padding, 2)?, each(op, "stride", stride, 2)?);
+    for (what, values) in [("kernel_size", &kernel), ("dilation", &dilation), ("stride", &stride)] {
+        let fits = values.iter().all(|&value| value > 0);
+        ensure!(fits, Runtime, "{what} should be greater than zero, but got {what}: {}", crossed(values));
+    }
+    ensure!(
+        padding.iter().all(|&value| value >= 0),
+        Runtime,
+        "padding should be non-negative, but got pad_height: {} pad_width: {}",
+        padding[0],
+        padding[1]
+    );
+    let position = |dim: usize| {
+        let reach = dilation[dim].saturating_mul(kernel[dim] - 1);
+        let room = image[dim].saturating_add(padding[dim].saturating_mul(2)).saturating_sub(reach).saturating_sub(1);
+        room.div_euclid(stride[dim]) + 1
+    };
+    let positions = [position(0), position(1)];
+    ensure!(
+        positions.iter().all(|&count| count > 0),
+        Runtime,
+        "Given input with spatial size ({}, {}), kernel_size=({}, {}), dilation=({}, {}), padding=({}, {}), stride=({}, \
+         {}), calculated shape of the array of sliding blocks as ({}, {}), but its components must be at least one.",
+        image[0],
+        image[1],
+        kernel[0],
+        kernel[1],
+        dilation[0],
+        dilation[1],
+        padding[0],
+        padding[1],
+        stride[0],
+        stride[1],
+        positions[0],
+        positions[1]
+    );
+    let unsigned = |values: &[i64]| [values[0] as usize, values[1] as usize];
+    Ok(rushlight_cpu::unfold::Steps {
+        kernel: unsigned(&kernel),
+        dilation: unsigned(&dilation),
+        padding: unsigned(&padding),
+        stride: unsigned(&stride),
+        positions: unsigned(&positions),
+    })
+}
+
+/// A column for each position of a kernel.
+pub fn im2col(self_: &Dense, kernel_size: &[i64], dilation: &[i64], padding: &[i64], stride: &[i64]) -> Result<Spec> {
+    check_image("im2col", self_, 2)?;
+    let sizes = self_.sizes();
+    let steps = columns("im2col", &sizes[sizes.len() - 2..], kernel_size, dilation, padding, stride)?;
+    let mut out: SmallVec<[i64; 5]> = SmallVec::from_slice(&sizes[..sizes.len() - 2]);
+    if let Some(channels) = out.last_mut() {
+        *channels = channels.saturating_mul((steps.kernel[0] * steps.kernel[1]) as i64);
+    }
+    out.push((steps.positions[0] * steps.positions[1]) as i64);
+    Ok(Spec::new(&out, self_.dtype, self_.device))
+}
+
+/// The image that columns were taken from.
+pub fn col2im(
+    self_: &Dense,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<Spec> {
+    let image = each("col2im", "output_size", output_size, 2)?;
+    ensure!(
+        image.iter().all(|&size| size > 0),
+        Runtime,
+        "output_size should be greater than zero, but got output_height: {} output_width: {}",
+        image[0],
+        image[1]
+    );
+    let sizes = self_.sizes();
+    let filled = matches!(sizes.len(), 2 | 3) && sizes[sizes.len() - 2..].iter().all(|&size| size != 0);
+    if !filled {
+        bail!(
+            Runtime,
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for \
+             input, but got: {}",
+            format_sizes(sizes)
+        );
+    }
+    let steps = columns("col2im", &image, kernel_size, dilation, padding, stride)?;
+    let taps = (steps.kernel[0] * steps.kernel[1]) as i64;
+    let (rows, length) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
+    ensure!(
+        rows % taps == 0,
+        Runtime,
+        "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)={rows} \
+         and kernel_size=({}, {}).",
+        steps.kernel[0],
+        steps.kernel[1]
+    );
+    let blocks = (steps.positions[0] * steps.positions[1]) as i64;
+    ensure!(
+        length == blocks,
+        Runtime,
+        "Given output_size=({}, {}), kernel_size=({}, {}), expected size of input's dimension 2 to match the calculated \
+         number of sliding blocks {} * {} = {blocks}, but got input.size(2)={length}.",
+        image[0],
+        image[1],
+        steps.kernel[0],
+        steps.kernel[1],
+        steps.positions[0],
+        steps.positions[1]
+    );
+    let mut out: SmallVec<[i64; 5]> = SmallVec::from_slice(&sizes[..sizes.len() - 2]);
+    out.extend([rows / taps, image[0], image[1]]);
+    Ok(Spec::new(&out, self_.dtype, self_.device))
+}
+
+fn check_grid(image: &[i64], grid: &Dense, orders: &[i64]) -> Result<()> {
+    let spatial = image.len().saturating_sub(2);
+    let places = grid.ndim() == image.len();
+    ensure!(
+        matches!(spatial, 2 | 3) && places,
+        Runtime,
+        "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes {} and \
+         grid with sizes {}",
+        format_sizes(image),
+        format_sizes(grid.sizes())
+    );
+    ensure!(
+        grid.sizes()[0] == image[0],
+        Runtime,
+        "grid_sampler(): expected grid and input to have same batch size, but got input with sizes {} and grid with sizes {}",
+        format_sizes(image),
+        format_sizes(grid.sizes())
+    );
+    ensure!(
+        grid.sizes()[spatial + 1] == spatial as i64,
+        Runtime,
+        "grid_sampler(): expected grid to have size {spatial} in last dimension, but got grid with sizes {}",
+        format_sizes(grid.sizes())
+    );
+    ensure!(
+        image[2..].iter().all(|&size| size > 0),
+        Runtime,
+        "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}",
+        format_sizes(image)
+    );
+    ensure!(orders.len() == spatial, Runtime, "grid_sampler(): expected an order for each of {spatial} dimensions");
+    Ok(())
+}
+
+fn check_grid_dtype(image: &Dense, grid: &Dense) -> Result<()> {
+    ensure!(
+        image.dtype == grid.dtype,
+        Runtime,
+        "grid_sampler(): expected input and grid to have same dtype, but input has {} and grid has {}",
+        image.dtype,
+        grid.dtype
+    );
+    Ok(())
+}
+
+/// The image at the places of a grid.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn grid_sample(
+    input: &Dense,
+    grid: &Dense,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+    orders: &[i64],
+) -> Result<Spec> {
+    check_grid(input.sizes(), grid, orders)?;
+    check_grid_dtype(input, grid)?;
+    rushlight_cpu::grid::Sampling::from_codes(interpolation_mode, padding_mode, align_corners)?;
+    let mut sizes: SmallVec<[i64; 5]> = SmallVec::from_slice(&input.sizes()[..2]);
+    sizes.extend_from_slice(&grid.sizes()[1..grid.ndim() - 1]);
+    formatted(&sizes, input.dtype, &[input])
+}
+
+/// The gradient by the image has its size, which is given.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn grid_spread(
+    grad_output: &Dense,
+    input_size: &[i64],
+    grid: &Dense,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+    orders: &[i64],
+) -> Result<Spec> {
+    check_grid(input_size, grid, orders)?;
+    check_grid_dtype(grad_output, grid)?;
+    rushlight_cpu::grid::Sampling::from_codes(interpolation_mode, padding_mode, align_corners)?;
+    let places = &grid.sizes()[1..grid.ndim() - 1];
+    ensure!(
+        grad_output.ndim() == input_size.len()
+            && grad_output.sizes()[..2] == input_size[..2]
+            && grad_output.sizes()[2..] == *places
+            && input_size[1] >= 0,
+        Runtime,
+        "grid_sampler(): a gradient of shape {} does not belong to an input of size {} and a grid of shape {}",
+        format_sizes(grad_output.sizes()),
+        format_sizes(input_size),
+        format_sizes(grid.sizes())
+    );
+    formatted(input_size, grad_output.dtype, &[grad_output])
+}

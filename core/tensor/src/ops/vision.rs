@@ -1,0 +1,220 @@
+//! Kernels on images: resizing, padding, columns.
+
+use super::access::array;
+use super::rules::spatial::each;
+use super::rules::vision::{Border, columns};
+use crate::dense::Dense;
+use rushlight_base::{DType, Result};
+use rushlight_cpu::grid::{self, Sampling};
+use rushlight_cpu::resample::{self, Filter, Scale, Taps, interpolation, mirrored, nearest, repeated};
+use rushlight_cpu::unfold;
+
+/// What elements between the given ones are.
+#[derive(Clone, Copy)]
+enum Mode {
+    Nearest { exact: bool },
+    Between { filter: Filter, align_corners: bool },
+}
+
+/// Tables for the spatial dimensions from the sizes of `small` (the input) and `large` (the output).
+fn taps(mode: Mode, input: &[i64], output: &[i64], scales: &[Option<f64>], dtype: DType) -> [Taps; 3] {
+    let spatial = scales.len();
+    let mut taps = [Taps::none(), Taps::none(), Taps::none()];
+    for dim in 0..spatial {
+        let size = |sizes: &[i64]| sizes[sizes.len() - spatial + dim] as usize;
+        let (from, to, factor) = (size(input), size(output), scales[dim]);
+        taps[3 - spatial + dim] = match mode {
+            Mode::Nearest { exact } => nearest(to, from, factor, exact),
+            Mode::Between { filter, align_corners } => {
+                let single = dtype != DType::F64;
+                // As PyTorch keeps them, to the bit: those of lines in an image have no need of the image's dtype.
+                let weights = if spatial == 2 && filter == Filter::Linear { dtype.opmath() } else { dtype };
+                interpolation(to, from, filter, Scale { align_corners, factor, single, weights })
+            }
+        };
+    }
+    taps
+}
+
+fn upsample(out: &Dense, self_: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
+    let taps = taps(mode, self_.sizes(), out.sizes(), scales, out.dtype);
+    match mode {
+        Mode::Nearest { .. } => resample::pick(&array(out), &array(self_), &taps, scales.len()),
+        Mode::Between { .. } if out.dtype == DType::U8 && scales.len() == 2 => {
+            resample::interpolate_bytes(&array(out), &array(self_), &taps)
+        }
+        Mode::Between { .. } => resample::interpolate(&array(out), &array(self_), &taps, scales.len()),
+    }
+}
+
+fn upsample_backward(out: &Dense, grad: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
+    let taps = taps(mode, out.sizes(), grad.sizes(), scales, out.dtype);
+    resample::spread(&array(out), &array(grad), &taps, scales.len())
+}
+
+macro_rules! nearest {
+    ($($name:ident $backward:ident: $exact:literal $($scale:ident)+;)*) => {
+        $(
+            /// out = the nearest elements
+            pub fn $name(out: &Dense, self_: &Dense, _output_size: &[i64], $($scale: Option<f64>),+) -> Result<()> {
+                upsample(out, self_, Mode::Nearest { exact: $exact }, &[$($scale),+])
+            }
+
+            /// out = the gradient by self
+            pub fn $backward(
+                out: &Dense,
+                grad: &Dense,
+                _output_size: &[i64],
+                _input_size: &[i64],
+                $($scale: Option<f64>),+
+            ) -> Result<()> {
+                upsample_backward(out, grad, Mode::Nearest { exact: $exact }, &[$($scale),+])
+            }
+        )*
+    };
+}
+
+nearest! {
+    upsample_nearest1d upsample_nearest1d_backward: false scales;
+    upsample_nearest2d upsample_nearest2d_backward: false scales_h scales_w;
+    upsample_nearest3d upsample_nearest3d_backward: false scales_d scales_h scales_w;
+    _upsample_nearest_exact1d _upsample_nearest_exact1d_backward: true scales;
+    _upsample_nearest_exact2d _upsample_nearest_exact2d_backward: true scales_h scales_w;
+    _upsample_nearest_exact3d _upsample_nearest_exact3d_backward: true scales_d scales_h scales_w;
+}
+
+macro_rules! between {
+    ($($name:ident $backward:ident: $filter:ident $($scale:ident)+;)*) => {
+        $(
+            /// out = the elements between
+            pub fn $name(
+                out: &Dense,
+                self_: &Dense,
+                _output_size: &[i64],
+                align_corners: bool,
+                $($scale: Option<f64>),+
+            ) -> Result<()> {
+                upsample(out, self_, Mode::Between { filter: Filter::$filter, align_corners }, &[$($scale),+])
+            }
+
+            /// out = the gradient by self
+            pub fn $backward(
+                out: &Dense,
+                grad: &Dense,
+                _output_size: &[i64],
+                _input_size: &[i64],
+                align_corners: bool,
+                $($scale: Option<f64>),+
+            ) -> Result<()> {
+                upsample_backward(out, grad, Mode::Between { filter: Filter::$filter, align_corners }, &[$($scale),+])
+            }
+        )*
+    };
+}
+
+between! {
+    upsample_linear1d upsample_linear1d_backward: Linear scales;
+    upsample_bilinear2d upsample_bilinear2d_backward: Linear scales_h scales_w;
+    upsample_trilinear3d upsample_trilinear3d_backward: Linear scales_d scales_h scales_w;
+    upsample_bicubic2d upsample_bicubic2d_backward: Cubic scales_h scales_w;
+}
+
+/// Tables of padding: from the sizes of the image and those with padding.
+fn borders(image: &[i64], padded: &[i64], padding: &[i64], border: Border) -> [Taps; 3] {
+    let mut taps = [Taps::none(), Taps::none(), Taps::none()];
+    for (nth, widths) in padding.chunks_exact(2).enumerate() {
+        let size = |sizes: &[i64]| sizes[sizes.len() - 1 - nth] as usize;
+        let make = match border {
+            Border::Mirrored => mirrored,
+            Border::Repeated => repeated,
+        };
+        taps[2 - nth] = make(size(padded), size(image), widths[0]);
+    }
+    taps
+}
+
+macro_rules! paddings {
+    ($($name:ident $backward:ident: $border:ident;)*) => {
+        $(
+            /// out = self with its own elements around it
+            pub fn $name(out: &Dense, self_: &Dense, padding: &[i64]) -> Result<()> {
+                let taps = borders(self_.sizes(), out.sizes(), padding, Border::$border);
+                resample::pick(&array(out), &array(self_), &taps, padding.len() / 2)
+            }
+
+            /// out = the gradient by self
+            pub fn $backward(out: &Dense, grad: &Dense, _self: &Dense, padding: &[i64]) -> Result<()> {
+                let taps = borders(out.sizes(), grad.sizes(), padding, Border::$border);
+                resample::spread(&array(out), &array(grad), &taps, padding.len() / 2)
+            }
+        )*
+    };
+}
+
+paddings! {
+    reflection_pad1d reflection_pad1d_backward: Mirrored;
+    reflection_pad2d reflection_pad2d_backward: Mirrored;
+    reflection_pad3d reflection_pad3d_backward: Mirrored;
+    replication_pad1d replication_pad1d_backward: Repeated;
+    replication_pad2d replication_pad2d_backward: Repeated;
+    replication_pad3d replication_pad3d_backward: Repeated;
+}
+
+/// out = the elements at each position of a kernel
+pub fn im2col(
+    out: &Dense,
+    self_: &Dense,
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<()> {
+    let image = &self_.sizes()[self_.ndim() - 2..];
+    let steps = columns("im2col", image, kernel_size, dilation, padding, stride)?;
+    unfold::unfold(&array(out), &array(self_), &steps)
+}
+
+/// out = the sums of what came from each place
+pub fn col2im(
+    out: &Dense,
+    self_: &Dense,
+    output_size: &[i64],
+    kernel_size: &[i64],
+    dilation: &[i64],
+    padding: &[i64],
+    stride: &[i64],
+) -> Result<()> {
+    let image = each("col2im", "output_size", output_size, 2)?;
+    let steps = columns("col2im", &image, kernel_size, dilation, padding, stride)?;
+    unfold::fold(&array(out), &array(self_), &steps)
+}
+
+/// out = the image at the places of the grid
+pub fn grid_sample(
+    out: &Dense,
+    input: &Dense,
+    grid: &Dense,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+    orders: &[i64],
+) -> Result<()> {
+    let sampling = Sampling::from_codes(interpolation_mode, padding_mode, align_corners)?;
+    grid::sample(&array(out), &array(input), &array(grid), sampling, orders)
+}
+
+/// out = grad at the places that the elements of the image were read at
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn grid_spread(
+    out: &Dense,
+    grad_output: &Dense,
+    _input_size: &[i64],
+    grid: &Dense,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+    orders: &[i64],
+) -> Result<()> {
+    let sampling = Sampling::from_codes(interpolation_mode, padding_mode, align_corners)?;
+    grid::spread(&array(out), &array(grad_output), &array(grid), sampling, orders)
+}
