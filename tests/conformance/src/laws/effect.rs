@@ -30,6 +30,9 @@ const UNREAD: &[(&str, &str)] = &[
     ("fill.Scalar", "self"),
     ("fill.Tensor", "self"),
     ("full_like", "self"),
+    // The windows of their samples fit evenly.
+    ("max_pool1d", "ceil_mode"),
+    ("max_pool1d_with_indices", "ceil_mode"),
     // The indices say where the gradient goes.
     ("max_pool2d_with_indices_backward", "self"),
     // It only tells how the indices came about.
