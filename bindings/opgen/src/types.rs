@@ -22,6 +22,7 @@ pub enum Kind {
     FloatListOptional,
     Bool,
     BoolOptional,
+    BoolList,
     Str,
     StrOptional,
     DType,
@@ -69,6 +70,7 @@ impl Kind {
             (BaseType::Float, Some(_), true) => Kind::FloatListOptional,
             (BaseType::Bool, None, false) => Kind::Bool,
             (BaseType::Bool, None, true) => Kind::BoolOptional,
+            (BaseType::Bool, Some(_), false) => Kind::BoolList,
             (BaseType::Str, None, false) => Kind::Str,
             (BaseType::Str, None, true) => Kind::StrOptional,
             (BaseType::ScalarType, None, false) => Kind::DType,
@@ -112,6 +114,7 @@ impl Kind {
             }
             Kind::Bool => row("bool", "bool", "bool", "bool"),
             Kind::BoolOptional => row("Option<bool>", "Option<bool>", "bool_opt", "std::optional<bool>"),
+            Kind::BoolList => row("&[bool]", "Vec<bool>", "bools", "ArrayRef<bool>"),
             Kind::Str => row("&str", "String", "str", "std::string_view"),
             Kind::StrOptional => row("Option<&str>", "Option<String>", "str_opt", "std::optional<std::string_view>"),
             Kind::DType => row("DType", "DType", "dtype", "ScalarType"),
@@ -147,6 +150,7 @@ mod tests {
         assert_eq!(kind("Tensor(a!)[]"), Some(Kind::TensorList));
         assert_eq!(kind("int[1]?"), Some(Kind::IntListOptional));
         assert_eq!(kind("SymInt?"), Some(Kind::IntOptional));
+        assert_eq!(kind("bool[3]"), Some(Kind::BoolList));
         assert_eq!(kind("Tensor?[]"), None);
         assert_eq!(kind("Dimname"), None);
     }

@@ -510,3 +510,73 @@ pub unsafe extern "C" fn rlt_tensor__convolution_weight(
         }
     })
 }
+
+/// The gradients of convolution by input, weight and bias, those that `output_mask` asks for; the
+/// others have no elements.
+///
+/// `result0[n, b, i * stride - padding + k * dilation] += weight[c, b, k] * grad_output[n, c, i],
+/// result1 as _convolution_weight, result2[c] = sum_{n, i} grad_output[n, c, i]`
+///
+/// Shapes: `(N, C, *), (N, B, *), (C, B / groups, *) -> the shapes of input, weight and bias, or (0)`.
+/// Errors: The shapes must be those of the forward call, and `output_mask` has three elements.
+///
+/// `convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[]
+/// stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3]
+/// output_mask) -> (Tensor, Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_convolution_backward(
+    grad_output: *const rlt_tensor,
+    input: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    bias_sizes: *const i64,
+    bias_sizes_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    padding: *const i64,
+    padding_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    transposed: i32,
+    output_padding: *const i64,
+    output_padding_len: i64,
+    groups: i64,
+    output_mask: *const i32,
+    output_mask_len: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+    out2: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_convolution_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let input = arg::tensor(input, "input")?;
+            let weight = arg::tensor(weight, "weight")?;
+            let bias_sizes = arg::ints_opt(bias_sizes, bias_sizes_len, "bias_sizes")?;
+            let stride = arg::ints(stride, stride_len, "stride")?;
+            let padding = arg::ints(padding, padding_len, "padding")?;
+            let dilation = arg::ints(dilation, dilation_len, "dilation")?;
+            let output_padding = arg::ints(output_padding, output_padding_len, "output_padding")?;
+            let output_mask = arg::bools(output_mask, output_mask_len, "output_mask")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let out2 = out::tensor(out2, "out2")?;
+            let (result0, result1, result2) = ops::convolution_backward(
+                &grad_output,
+                &input,
+                &weight,
+                bias_sizes,
+                stride,
+                padding,
+                dilation,
+                arg::bool(transposed),
+                output_padding,
+                groups,
+                &output_mask,
+            )?;
+            out0.give(result0)?;
+            out1.give(result1)?;
+            out2.give(result2)
+        }
+    })
+}

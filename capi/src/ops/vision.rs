@@ -1797,6 +1797,102 @@ pub unsafe extern "C" fn rlt_tensor__grid_spread(
     })
 }
 
+/// The gradients of grid_sampler_2d by input and grid, those that `output_mask` asks for; the others
+/// have no elements.
+///
+/// `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c
+/// grad_output[n, c, i] * d input[n, c, p] / dp`
+///
+/// Shapes: `(N, C, h, w), (N, C, H, W), (N, h, w, 2) -> the shapes of input and grid, or (0)`.
+/// Errors: The shapes must be those of the forward call, and `output_mask` has two elements.
+///
+/// `grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int
+/// padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_grid_sampler_2d_backward(
+    grad_output: *const rlt_tensor,
+    input: *const rlt_tensor,
+    grid: *const rlt_tensor,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: i32,
+    output_mask: *const i32,
+    output_mask_len: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_grid_sampler_2d_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let input = arg::tensor(input, "input")?;
+            let grid = arg::tensor(grid, "grid")?;
+            let output_mask = arg::bools(output_mask, output_mask_len, "output_mask")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::grid_sampler_2d_backward(
+                &grad_output,
+                &input,
+                &grid,
+                interpolation_mode,
+                padding_mode,
+                arg::bool(align_corners),
+                &output_mask,
+            )?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// The gradients of grid_sampler_3d by input and grid, those that `output_mask` asks for; the others
+/// have no elements.
+///
+/// `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c
+/// grad_output[n, c, i] * d input[n, c, p] / dp`
+///
+/// Shapes: `(N, C, d, h, w), (N, C, D, H, W), (N, d, h, w, 3) -> the shapes of input and grid, or (0)`.
+/// Errors: The shapes must be those of the forward call, and `output_mask` has two elements.
+///
+/// `grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int
+/// padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_grid_sampler_3d_backward(
+    grad_output: *const rlt_tensor,
+    input: *const rlt_tensor,
+    grid: *const rlt_tensor,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: i32,
+    output_mask: *const i32,
+    output_mask_len: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_grid_sampler_3d_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let input = arg::tensor(input, "input")?;
+            let grid = arg::tensor(grid, "grid")?;
+            let output_mask = arg::bools(output_mask, output_mask_len, "output_mask")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::grid_sampler_3d_backward(
+                &grad_output,
+                &input,
+                &grid,
+                interpolation_mode,
+                padding_mode,
+                arg::bool(align_corners),
+                &output_mask,
+            )?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
 /// Makes the grid that an affine map takes the places of an image to, for grid_sampler.
 ///
 /// `out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1`

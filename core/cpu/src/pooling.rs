@@ -5,7 +5,7 @@
 
 use crate::array::Array;
 use crate::number::{Number, Ordered, Wide};
-use crate::room::filled;
+use crate::room::{filled, room};
 use crate::volume::{Volume, each_planes};
 use rushlight_base::{Error, Result, bail, ensure};
 use std::sync::OnceLock;
@@ -47,7 +47,7 @@ impl Windows {
             Windows::PerPlane(all) => all.first(),
         };
         let along = |windows: &Vec<Window>| windows.iter().map(|window| window.end - window.start).sum::<usize>();
-        planes.map_or(0, |windows| windows.iter().map(along).product())
+        planes.map_or(0, |windows| windows.iter().map(along).fold(1, usize::saturating_mul))
     }
 }
 
@@ -56,13 +56,19 @@ pub fn no_dimension() -> Vec<Window> {
     vec![Window { start: 0, end: 1, step: 1, counted: 1 }]
 }
 
+fn table(length: usize, window: impl Fn(usize) -> Window) -> Result<Vec<Window>> {
+    let mut windows = room(length)?;
+    windows.extend((0..length).map(window));
+    Ok(windows)
+}
+
 /// Windows of `kernel` elements every `stride`, `dilation` apart, over an input with padding.
 pub fn sliding(
     length: usize,
     input: usize,
     [kernel, stride, padding, dilation]: [usize; 4],
     count_padding: bool,
-) -> Vec<Window> {
+) -> Result<Vec<Window>> {
     let (reach, padding) = ((kernel - 1) * dilation + 1, padding as isize);
     let window = |at: usize| {
         let first = (at * stride) as isize - padding;
@@ -74,20 +80,20 @@ pub fn sliding(
         let counted = if count_padding { (padded_end - first).max(0) as usize } else { end - start };
         Window { start, end, step: dilation, counted }
     };
-    (0..length).map(window).collect()
+    table(length, window)
 }
 
 /// Windows that share the input evenly.
-pub fn adaptive(length: usize, input: usize) -> Vec<Window> {
+pub fn adaptive(length: usize, input: usize) -> Result<Vec<Window>> {
     let window = |at: usize| {
         let (start, end) = (at * input / length, ((at + 1) * input).div_ceil(length));
         Window { start, end, step: 1, counted: end - start }
     };
-    (0..length).map(window).collect()
+    table(length, window)
 }
 
 /// Windows of `kernel` elements at places that `sample`, between 0 and 1, chooses.
-pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Vec<Window> {
+pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, single: bool) -> Result<Vec<Window>> {
     // Places are computed in the precision of the samples.
     let at = |index: usize| -> usize {
         if index + 1 == length {
@@ -106,7 +112,7 @@ pub fn fractional(length: usize, input: usize, kernel: usize, sample: f64, singl
         let start = at(index).min(input - kernel);
         Window { start, end: start + kernel, step: 1, counted: kernel }
     };
-    (0..length).map(window).collect()
+    table(length, window)
 }
 
 /// Runs `body` for the planes, on several threads; the first error is told.
@@ -251,7 +257,7 @@ averaged!(f32, f64, i64);
 
 /// What the sum over windows is divided by: a given number, or the counts of the windows.
 fn divisor(given: Option<i64>, windows: [Window; 3]) -> i64 {
-    given.unwrap_or_else(|| windows.iter().map(|window| window.counted as i64).product())
+    given.unwrap_or_else(|| windows.iter().fold(1i64, |count, window| count.saturating_mul(window.counted as i64)))
 }
 
 /// out = the mean of each window.
@@ -345,7 +351,7 @@ pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel
     let steps = [samples.stride(0), samples.stride(1), samples.stride(2)];
     let (batch, channels) = (samples.size(0), samples.size(1));
     ensure!(samples.ndim() == 3 && samples.size(2) == spatial, Internal, "fractional pooling got other samples");
-    let mut all = crate::room::room(batch * channels)?;
+    let mut all = room(batch * channels)?;
     dispatch!(samples.dtype(), "fractional_max_pool", half float, T => {
         let at = samples.as_ptr::<T>();
         for plane in 0..batch * channels {
@@ -359,7 +365,7 @@ pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel
                 let single = samples.dtype() != rushlight_base::DType::F64;
                 windows[3 - spatial + dim] = fractional(
                     output[dim] as usize, input[dim] as usize, kernel[dim] as usize, f64::from(sample), single,
-                );
+                )?;
             }
             all.push(windows);
         }
@@ -375,16 +381,16 @@ mod tests {
     #[test]
     fn windows_begin_within_the_input_on_a_tap() {
         // Padding 2, dilation 3: taps at -2, 1, 4.
-        let windows = sliding(1, 5, [3, 1, 2, 3], true);
+        let windows = sliding(1, 5, [3, 1, 2, 3], true).unwrap();
         assert_eq!(windows[0], Window { start: 1, end: 5, step: 3, counted: 7 });
-        let windows = sliding(3, 4, [3, 2, 1, 1], false);
+        let windows = sliding(3, 4, [3, 2, 1, 1], false).unwrap();
         let counted: Vec<usize> = windows.iter().map(|window| window.counted).collect();
         assert_eq!(counted, [2, 3, 1]);
     }
 
     #[test]
     fn adaptive_windows_overlap_where_sizes_do_not_divide() {
-        let windows: Vec<_> = adaptive(3, 5).iter().map(|window| (window.start, window.end)).collect();
+        let windows: Vec<_> = adaptive(3, 5).unwrap().iter().map(|window| (window.start, window.end)).collect();
         assert_eq!(windows, [(0, 2), (1, 4), (3, 5)]);
     }
 }

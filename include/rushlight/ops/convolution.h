@@ -310,6 +310,41 @@ int32_t rlt_tensor__convolution_weight(const rlt_tensor *grad_output,
                                        int64_t groups,
                                        rlt_tensor **out0);
 
+/**
+ * The gradients of convolution by input, weight and bias, those that `output_mask` asks for; the
+ * others have no elements.
+ *
+ * `result0[n, b, i * stride - padding + k * dilation] += weight[c, b, k] * grad_output[n, c, i],
+ * result1 as _convolution_weight, result2[c] = sum_{n, i} grad_output[n, c, i]`
+ *
+ * Shapes: `(N, C, *), (N, B, *), (C, B / groups, *) -> the shapes of input, weight and bias, or (0)`.
+ * Errors: The shapes must be those of the forward call, and `output_mask` has three elements.
+ *
+ * `convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, int[]
+ * stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups, bool[3]
+ * output_mask) -> (Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor_convolution_backward(const rlt_tensor *grad_output,
+                                        const rlt_tensor *input,
+                                        const rlt_tensor *weight,
+                                        const int64_t *bias_sizes,
+                                        int64_t bias_sizes_len,
+                                        const int64_t *stride,
+                                        int64_t stride_len,
+                                        const int64_t *padding,
+                                        int64_t padding_len,
+                                        const int64_t *dilation,
+                                        int64_t dilation_len,
+                                        int32_t transposed,
+                                        const int64_t *output_padding,
+                                        int64_t output_padding_len,
+                                        int64_t groups,
+                                        const int32_t *output_mask,
+                                        int64_t output_mask_len,
+                                        rlt_tensor **out0,
+                                        rlt_tensor **out1,
+                                        rlt_tensor **out2);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1043,6 +1043,54 @@ int32_t rlt_tensor__grid_spread(const rlt_tensor *grad_output,
                                 rlt_tensor **out0);
 
 /**
+ * The gradients of grid_sampler_2d by input and grid, those that `output_mask` asks for; the others
+ * have no elements.
+ *
+ * `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c
+ * grad_output[n, c, i] * d input[n, c, p] / dp`
+ *
+ * Shapes: `(N, C, h, w), (N, C, H, W), (N, h, w, 2) -> the shapes of input and grid, or (0)`.
+ * Errors: The shapes must be those of the forward call, and `output_mask` has two elements.
+ *
+ * `grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int
+ * padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_grid_sampler_2d_backward(const rlt_tensor *grad_output,
+                                            const rlt_tensor *input,
+                                            const rlt_tensor *grid,
+                                            int64_t interpolation_mode,
+                                            int64_t padding_mode,
+                                            int32_t align_corners,
+                                            const int32_t *output_mask,
+                                            int64_t output_mask_len,
+                                            rlt_tensor **out0,
+                                            rlt_tensor **out1);
+
+/**
+ * The gradients of grid_sampler_3d by input and grid, those that `output_mask` asks for; the others
+ * have no elements.
+ *
+ * `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c
+ * grad_output[n, c, i] * d input[n, c, p] / dp`
+ *
+ * Shapes: `(N, C, d, h, w), (N, C, D, H, W), (N, d, h, w, 3) -> the shapes of input and grid, or (0)`.
+ * Errors: The shapes must be those of the forward call, and `output_mask` has two elements.
+ *
+ * `grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int
+ * padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor_grid_sampler_3d_backward(const rlt_tensor *grad_output,
+                                            const rlt_tensor *input,
+                                            const rlt_tensor *grid,
+                                            int64_t interpolation_mode,
+                                            int64_t padding_mode,
+                                            int32_t align_corners,
+                                            const int32_t *output_mask,
+                                            int64_t output_mask_len,
+                                            rlt_tensor **out0,
+                                            rlt_tensor **out1);
+
+/**
  * Makes the grid that an affine map takes the places of an image to, for grid_sampler.
  *
  * `out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1`

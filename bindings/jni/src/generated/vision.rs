@@ -2,7 +2,8 @@
 //! JNI shims of the operators of the family `vision`.
 
 use crate::support::{
-    self, EnvUnowned, JClass, JDoubles, JLongs, JString, TensorHandle, guard, jboolean, jdouble, jlong,
+    self, EnvUnowned, JBooleans, JClass, JDoubles, JLongs, JString, TensorHandle, guard, jboolean, jdouble, jlong,
+    jlongArray,
 };
 use rushlight_tensor::ops;
 
@@ -1203,6 +1204,68 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1grid_1spread<'l>(
             &orders,
         )?;
         Ok(frame.give(result))
+    })
+}
+
+/// `grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler_12d_1backward<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    grad_output: TensorHandle,
+    input: TensorHandle,
+    grid: TensorHandle,
+    interpolation_mode: jlong,
+    padding_mode: jlong,
+    align_corners: jboolean,
+    output_mask: JBooleans<'l>,
+) -> jlongArray {
+    guard(env, |frame| {
+        let grad_output = grad_output.get("grad_output")?;
+        let input = input.get("input")?;
+        let grid = grid.get("grid")?;
+        let output_mask = frame.booleans(&output_mask, "output_mask")?;
+        let (result0, result1) = ops::grid_sampler_2d_backward(
+            &grad_output,
+            &input,
+            &grid,
+            interpolation_mode,
+            padding_mode,
+            support::flag(align_corners),
+            &output_mask,
+        )?;
+        frame.give_all([result0, result1])
+    })
+}
+
+/// `grid_sampler_3d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_grid_1sampler_13d_1backward<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    grad_output: TensorHandle,
+    input: TensorHandle,
+    grid: TensorHandle,
+    interpolation_mode: jlong,
+    padding_mode: jlong,
+    align_corners: jboolean,
+    output_mask: JBooleans<'l>,
+) -> jlongArray {
+    guard(env, |frame| {
+        let grad_output = grad_output.get("grad_output")?;
+        let input = input.get("input")?;
+        let grid = grid.get("grid")?;
+        let output_mask = frame.booleans(&output_mask, "output_mask")?;
+        let (result0, result1) = ops::grid_sampler_3d_backward(
+            &grad_output,
+            &input,
+            &grid,
+            interpolation_mode,
+            padding_mode,
+            support::flag(align_corners),
+            &output_mask,
+        )?;
+        frame.give_all([result0, result1])
     })
 }
 

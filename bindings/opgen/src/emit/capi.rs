@@ -175,6 +175,7 @@ impl Row {
             Kind::FloatListOptional => list("*const f64", "arg::floats_opt($, %_len, \"%\")?", "$"),
             Kind::Bool => plain("i32", "arg::bool($)"),
             Kind::BoolOptional => pointer("*const i32", "arg::bool_opt($)", "$"),
+            Kind::BoolList => list("*const i32", "arg::bools($, %_len, \"%\")?", "&$"),
             Kind::Str => pointer("*const c_char", "arg::string($, \"%\")?", "$"),
             Kind::StrOptional => pointer("*const c_char", "arg::string_opt($, \"%\")?", "$"),
             Kind::DType => pointer("i32", "arg::dtype($)?", "$"),

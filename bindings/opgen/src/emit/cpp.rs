@@ -188,6 +188,7 @@ fn value(kind: Kind, x: &str) -> String {
         Kind::TensorList => format!("rlt::handles({x}), rlt::length({x}.size())"),
         Kind::IntList | Kind::FloatList => format!("{x}.data(), rlt::length({x}.size())"),
         Kind::IntListOptional | Kind::FloatListOptional => format!("{x}.raw_data(), {x}.raw_length()"),
+        Kind::BoolList => format!("rlt::flags({x}), rlt::length({x}.size())"),
         Kind::TensorOptional => format!("rlt::optional_tensor({x})"),
         Kind::GeneratorOptional => format!("rlt::optional_generator({x})"),
         Kind::ScalarOptional => format!("rlt::optional_scalar({x})"),

@@ -373,6 +373,7 @@ fn public_type(kind: Kind) -> &'static str {
         Kind::FloatOptional => "Double",
         Kind::FloatList | Kind::FloatListOptional => "double[]",
         Kind::Bool => "boolean",
+        Kind::BoolList => "boolean[]",
         Kind::BoolOptional => "Boolean",
         Kind::Str | Kind::StrOptional => "String",
         Kind::DType | Kind::DTypeOptional => "DType",
@@ -401,6 +402,7 @@ fn native_parameters(param: &Parameter) -> Vec<String> {
         Kind::Float => "double",
         Kind::FloatList | Kind::FloatListOptional => "double[]",
         Kind::Bool => "boolean",
+        Kind::BoolList => "boolean[]",
         Kind::Str | Kind::StrOptional => "String",
         Kind::BoolOptional
         | Kind::DType
@@ -434,7 +436,7 @@ fn native_value(kind: Kind, x: &str) -> String {
         Kind::Int | Kind::IntList | Kind::IntListOptional | Kind::Float | Kind::FloatList | Kind::FloatListOptional => {
             x.to_string()
         }
-        Kind::Bool | Kind::Str | Kind::StrOptional => x.to_string(),
+        Kind::Bool | Kind::BoolList | Kind::Str | Kind::StrOptional => x.to_string(),
     }
 }
 

@@ -28,9 +28,10 @@ fn source(family: &Family) -> String {
     let _ = writeln!(text, "//! JNI shims of the operators of the family `{}`.", family.name);
     let body: String = Face::of(family).iter().map(shim).collect();
     // The conversions are called as `support::scalar`, since arguments may have their names.
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 14] = [
         "EnvUnowned",
         "GeneratorHandle",
+        "JBooleans",
         "JClass",
         "JDoubles",
         "JLongs",
@@ -156,6 +157,7 @@ impl Row {
             Kind::FloatListOptional => bound("JDoubles<'l>", "frame.optional_doubles(&$)?", "$.as_deref()"),
             Kind::Bool => direct(&["$: jboolean"], "support::flag($)"),
             Kind::BoolOptional => direct(&["$: jint"], "support::optional_flag($)"),
+            Kind::BoolList => bound("JBooleans<'l>", "frame.booleans(&$, \"%\")?", "&$"),
             Kind::Str => bound("JString<'l>", "frame.string(&$, \"%\")?", "&$"),
             Kind::StrOptional => bound("JString<'l>", "frame.optional_string(&$)?", "$.as_deref()"),
             Kind::DType => direct(&["$: jint"], "support::dtype($)?"),

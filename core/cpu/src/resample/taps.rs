@@ -1,6 +1,7 @@
 //! Which inputs each place of an output is made of, along one dimension.
 
-use rushlight_base::{DType, bf16, f16};
+use crate::room::{filled, room};
+use rushlight_base::{DType, Result, bf16, f16};
 
 /// For each place `i` of the output, the inputs `index[i * width..]` with their weights, `width` of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,13 +15,20 @@ pub struct Taps {
 }
 
 impl Taps {
-    fn single(index: Vec<usize>) -> Taps {
-        Taps { width: 1, weights: vec![1.0; index.len()], index }
+    fn single(length: usize, at: impl Fn(usize) -> usize) -> Result<Taps> {
+        let mut index = room(length)?;
+        index.extend((0..length).map(at));
+        Ok(Taps { width: 1, index, weights: filled(length, 1.0)? })
+    }
+
+    fn with_room(length: usize, width: usize) -> Result<Taps> {
+        let count = length.saturating_mul(width);
+        Ok(Taps { width, index: room(count)?, weights: room(count)? })
     }
 
     /// A dimension that is not there.
     pub fn none() -> Taps {
-        Taps::single(vec![0])
+        Taps { width: 1, index: vec![0], weights: vec![1.0] }
     }
 
     /// The first input of a place.
@@ -72,20 +80,19 @@ fn line(a: f64, b: f64, c: f64, single: bool) -> f64 {
 
 /// The nearest element: by the upper left corner, or, `exact`, by the middle of the element. Computed in `f32`, whatever
 /// the dtype, as PyTorch does.
-pub fn nearest(length: usize, input: usize, factor: Option<f64>, exact: bool) -> Taps {
+pub fn nearest(length: usize, input: usize, factor: Option<f64>, exact: bool) -> Result<Taps> {
     let step = match factor.filter(|&factor| factor > 0.0) {
         Some(factor) => (1.0 / factor) as f32,
         None => input as f32 / length as f32,
     };
-    let index = (0..length).map(|place| {
+    Taps::single(length, |place| {
         let at = if exact { (place as f32 + 0.5) * step } else { place as f32 * step };
         (at.floor() as usize).min(input.saturating_sub(1))
-    });
-    Taps::single(index.collect())
+    })
 }
 
 /// Interpolation between elements.
-pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) -> Taps {
+pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) -> Result<Taps> {
     let single = scale.single;
     let step = if scale.align_corners {
         if length > 1 { rounded((input as f64 - 1.0) / (length as f64 - 1.0), single) } else { 0.0 }
@@ -105,7 +112,7 @@ pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) 
     let last = input.saturating_sub(1);
     match filter {
         Filter::Linear => {
-            let mut taps = Taps { width: 2, index: Vec::new(), weights: Vec::new() };
+            let mut taps = Taps::with_room(length, 2)?;
             for place in 0..length {
                 let at = at(place).max(0.0);
                 let first = (at as usize).min(last);
@@ -114,10 +121,10 @@ pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) 
                 taps.index.extend([first, second]);
                 taps.weights.extend([kept(1.0 - rest, scale.weights), rest]);
             }
-            taps
+            Ok(taps)
         }
         Filter::Cubic => {
-            let mut taps = Taps { width: 4, index: Vec::new(), weights: Vec::new() };
+            let mut taps = Taps::with_room(length, 4)?;
             for place in 0..length {
                 let at = at(place);
                 let first = at.floor();
@@ -126,7 +133,7 @@ pub fn interpolation(length: usize, input: usize, filter: Filter, scale: Scale) 
                 taps.index.extend([-1.0, 0.0, 1.0, 2.0].map(tap));
                 taps.weights.extend(cubic(rest).map(|weight| kept(weight, scale.weights)));
             }
-            taps
+            Ok(taps)
         }
     }
 }
@@ -140,19 +147,17 @@ fn cubic(t: f64) -> [f64; 4] {
 }
 
 /// Padding of `left` elements (negative: so many are cut) that mirrors the input at its first and last element.
-pub fn mirrored(length: usize, input: usize, left: i64) -> Taps {
+pub fn mirrored(length: usize, input: usize, left: i64) -> Result<Taps> {
     let last = input as i64 - 1;
-    let index = (0..length as i64).map(|place| {
-        let at = (place - left).abs();
+    Taps::single(length, |place| {
+        let at = (place as i64 - left).abs();
         (if at > last { 2 * last - at } else { at }) as usize
-    });
-    Taps::single(index.collect())
+    })
 }
 
 /// Padding of `left` elements that repeats the first and the last one.
-pub fn repeated(length: usize, input: usize, left: i64) -> Taps {
-    let index = (0..length as i64).map(|place| (place - left).clamp(0, input as i64 - 1) as usize);
-    Taps::single(index.collect())
+pub fn repeated(length: usize, input: usize, left: i64) -> Result<Taps> {
+    Taps::single(length, |place| (place as i64 - left).clamp(0, input as i64 - 1) as usize)
 }
 
 #[cfg(test)]
@@ -161,9 +166,9 @@ mod tests {
 
     #[test]
     fn mirrors_leave_out_the_edge_and_repetition_does_not() {
-        assert_eq!(mirrored(7, 3, 2).index, [2, 1, 0, 1, 2, 1, 0]);
-        assert_eq!(repeated(6, 3, 2).index, [0, 0, 0, 1, 2, 2]);
-        assert_eq!(repeated(2, 4, -1).index, [1, 2]);
+        assert_eq!(mirrored(7, 3, 2).unwrap().index, [2, 1, 0, 1, 2, 1, 0]);
+        assert_eq!(repeated(6, 3, 2).unwrap().index, [0, 0, 0, 1, 2, 2]);
+        assert_eq!(repeated(2, 4, -1).unwrap().index, [1, 2]);
     }
 
     #[test]
@@ -171,7 +176,7 @@ mod tests {
         for scale in [(false, None), (true, None), (false, Some(2.5))] {
             let scale = Scale { align_corners: scale.0, factor: scale.1, single: false, weights: DType::F64 };
             for filter in [Filter::Linear, Filter::Cubic] {
-                let taps = interpolation(7, 3, filter, scale);
+                let taps = interpolation(7, 3, filter, scale).unwrap();
                 for weights in taps.weights.chunks(taps.width) {
                     assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 }

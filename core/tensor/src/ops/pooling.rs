@@ -24,7 +24,7 @@ macro_rules! kernels {
         ) -> Result<()> {
             let op = stringify!($max);
             let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, dilation, ceil_mode)?;
-            let windows = pool.windows(self_.sizes(), false);
+            let windows = pool.windows(self_.sizes(), false)?;
             pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
         }
 
@@ -58,7 +58,7 @@ macro_rules! kernels {
         ) -> Result<()> {
             let op = stringify!($mean);
             let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, &[1], ceil_mode)?;
-            let windows = pool.windows(self_.sizes(), count_include_pad);
+            let windows = pool.windows(self_.sizes(), count_include_pad)?;
             pooling::mean(&array(out), &array(self_), &windows, divisor_override, $spatial)
         }
 
@@ -77,25 +77,25 @@ macro_rules! kernels {
         ) -> Result<()> {
             let op = stringify!($mean_back);
             let pool = Pool::new(op, self_, $spatial, kernel, stride, padding, &[1], ceil_mode)?;
-            let windows = pool.windows(self_.sizes(), count_include_pad);
+            let windows = pool.windows(self_.sizes(), count_include_pad)?;
             pooling::mean_backward(&array(out), &array(grad), &windows, divisor_override, $spatial)
         }
 
         /// out = the means of windows that share the input
         pub fn $adaptive_mean(out: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
-            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial));
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
             pooling::mean(&array(out), &array(self_), &windows, None, $spatial)
         }
 
         /// out = the windows' shares of grad
         pub fn $adaptive_mean_back(out: &Dense, grad: &Dense, self_: &Dense) -> Result<()> {
-            let windows = adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial));
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(grad, $spatial))?;
             pooling::mean_backward(&array(out), &array(grad), &windows, None, $spatial)
         }
 
         /// out, indices = the largest elements of windows that share the input
         pub fn $adaptive_max(out: &Dense, indices: &Dense, self_: &Dense, _output_size: &[i64]) -> Result<()> {
-            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial));
+            let windows = adaptive_windows(self_.sizes(), spatial_sizes(out, $spatial))?;
             pooling::max(&array(out), &array(indices), &array(self_), &windows, $spatial)
         }
 

@@ -16,28 +16,28 @@ enum Mode {
     Between { filter: Filter, align_corners: bool },
 }
 
-/// Tables for the spatial dimensions from the sizes of `small` (the input) and `large` (the output).
-fn taps(mode: Mode, input: &[i64], output: &[i64], scales: &[Option<f64>], dtype: DType) -> [Taps; 3] {
+/// Tables for the spatial dimensions, from the sizes of the input and the output.
+fn taps(mode: Mode, input: &[i64], output: &[i64], scales: &[Option<f64>], dtype: DType) -> Result<[Taps; 3]> {
     let spatial = scales.len();
     let mut taps = [Taps::none(), Taps::none(), Taps::none()];
     for dim in 0..spatial {
         let size = |sizes: &[i64]| sizes[sizes.len() - spatial + dim] as usize;
         let (from, to, factor) = (size(input), size(output), scales[dim]);
         taps[3 - spatial + dim] = match mode {
-            Mode::Nearest { exact } => nearest(to, from, factor, exact),
+            Mode::Nearest { exact } => nearest(to, from, factor, exact)?,
             Mode::Between { filter, align_corners } => {
                 let single = dtype != DType::F64;
                 // As PyTorch keeps them, to the bit: those of lines in an image have no need of the image's dtype.
                 let weights = if spatial == 2 && filter == Filter::Linear { dtype.opmath() } else { dtype };
-                interpolation(to, from, filter, Scale { align_corners, factor, single, weights })
+                interpolation(to, from, filter, Scale { align_corners, factor, single, weights })?
             }
         };
     }
-    taps
+    Ok(taps)
 }
 
 fn upsample(out: &Dense, self_: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
-    let taps = taps(mode, self_.sizes(), out.sizes(), scales, out.dtype);
+    let taps = taps(mode, self_.sizes(), out.sizes(), scales, out.dtype)?;
     match mode {
         Mode::Nearest { .. } => resample::pick(&array(out), &array(self_), &taps, scales.len()),
         Mode::Between { .. } if out.dtype == DType::U8 && scales.len() == 2 => {
@@ -48,7 +48,7 @@ fn upsample(out: &Dense, self_: &Dense, mode: Mode, scales: &[Option<f64>]) -> R
 }
 
 fn upsample_backward(out: &Dense, grad: &Dense, mode: Mode, scales: &[Option<f64>]) -> Result<()> {
-    let taps = taps(mode, out.sizes(), grad.sizes(), scales, out.dtype);
+    let taps = taps(mode, out.sizes(), grad.sizes(), scales, out.dtype)?;
     resample::spread(&array(out), &array(grad), &taps, scales.len())
 }
 
@@ -120,7 +120,7 @@ between! {
 }
 
 /// Tables of padding: from the sizes of the image and those with padding.
-fn borders(image: &[i64], padded: &[i64], padding: &[i64], border: Border) -> [Taps; 3] {
+fn borders(image: &[i64], padded: &[i64], padding: &[i64], border: Border) -> Result<[Taps; 3]> {
     let mut taps = [Taps::none(), Taps::none(), Taps::none()];
     for (nth, widths) in padding.chunks_exact(2).enumerate() {
         let size = |sizes: &[i64]| sizes[sizes.len() - 1 - nth] as usize;
@@ -128,9 +128,9 @@ fn borders(image: &[i64], padded: &[i64], padding: &[i64], border: Border) -> [T
             Border::Mirrored => mirrored,
             Border::Repeated => repeated,
         };
-        taps[2 - nth] = make(size(padded), size(image), widths[0]);
+        taps[2 - nth] = make(size(padded), size(image), widths[0])?;
     }
-    taps
+    Ok(taps)
 }
 
 macro_rules! paddings {
@@ -138,13 +138,13 @@ macro_rules! paddings {
         $(
             /// out = self with its own elements around it
             pub fn $name(out: &Dense, self_: &Dense, padding: &[i64]) -> Result<()> {
-                let taps = borders(self_.sizes(), out.sizes(), padding, Border::$border);
+                let taps = borders(self_.sizes(), out.sizes(), padding, Border::$border)?;
                 resample::pick(&array(out), &array(self_), &taps, padding.len() / 2)
             }
 
             /// out = the gradient by self
             pub fn $backward(out: &Dense, grad: &Dense, _self: &Dense, padding: &[i64]) -> Result<()> {
-                let taps = borders(out.sizes(), grad.sizes(), padding, Border::$border);
+                let taps = borders(out.sizes(), grad.sizes(), padding, Border::$border)?;
                 resample::spread(&array(out), &array(grad), &taps, padding.len() / 2)
             }
         )*

@@ -39,6 +39,16 @@ class Text {
   bool set_ = false;
 };
 
+/// Truth values as C has them; lives to the end of the full expression.
+class Flags {
+ public:
+  explicit Flags(at::ArrayRef<bool> values) : values_(values.begin(), values.end()) {}
+  operator const int32_t*() const { return values_.data(); }
+
+ private:
+  std::vector<int32_t> values_;
+};
+
 // One name per kind of argument: choosing among overloads is what compiling a thousand operators would spend its time on.
 inline rlt_generator* optional_generator(const std::optional<at::Generator>& generator) { return generator ? generator->handle() : nullptr; }
 inline const rlt_scalar* optional_scalar(const std::optional<at::Scalar>& value) { return value ? &value->raw() : nullptr; }
@@ -57,6 +67,7 @@ inline OptionalInt32 optional_memory_format(const std::optional<at::MemoryFormat
 }
 inline Text text(std::string_view value) { return Text(value); }
 inline Text optional_text(const std::optional<std::string_view>& value) { return value ? Text(*value) : Text(); }
+inline Flags flags(at::ArrayRef<bool> values) { return Flags(values); }
 inline int64_t length(size_t size) { return static_cast<int64_t>(size); }
 
 RLT_NAMESPACE_END

@@ -1204,6 +1204,15 @@ inline Tensor _convolution_weight(const Tensor& grad_output, const Tensor& input
   rlt::check(rlt_tensor__convolution_weight(grad_output.handle(), input.handle(), weight_size.data(), rlt::length(weight_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
   return Tensor(out0);
 }
+/// The gradients of convolution by input, weight and bias, those that `output_mask` asks for; the others have no elements.
+/// `result0[n, b, i * stride - padding + k * dilation] += weight[c, b, k] * grad_output[n, c, i], result1 as _convolution_weight, result2[c] = sum_{n, i} grad_output[n, c, i]`
+inline std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight, OptionalIntArrayRef bias_sizes, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups, ArrayRef<bool> output_mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_convolution_backward(grad_output.handle(), input.handle(), weight.handle(), bias_sizes.raw_data(), bias_sizes.raw_length(), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), transposed, output_padding.data(), rlt::length(output_padding.size()), groups, rlt::flags(output_mask), rlt::length(output_mask.size()), &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
 
 // copy: Copies, and conversion of dtype and device.
 /// Copies the tensor; the gradient passes through.
@@ -6427,6 +6436,22 @@ inline Tensor _grid_spread(const Tensor& grad_output, IntArrayRef input_size, co
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__grid_spread(grad_output.handle(), input_size.data(), rlt::length(input_size.size()), grid.handle(), interpolation_mode, padding_mode, align_corners, orders.data(), rlt::length(orders.size()), &out0));
   return Tensor(out0);
+}
+/// The gradients of grid_sampler_2d by input and grid, those that `output_mask` asks for; the others have no elements.
+/// `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c grad_output[n, c, i] * d input[n, c, p] / dp`
+inline std::tuple<Tensor, Tensor> grid_sampler_2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, ArrayRef<bool> output_mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_2d_backward(grad_output.handle(), input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, rlt::flags(output_mask), rlt::length(output_mask.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradients of grid_sampler_3d by input and grid, those that `output_mask` asks for; the others have no elements.
+/// `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c grad_output[n, c, i] * d input[n, c, p] / dp`
+inline std::tuple<Tensor, Tensor> grid_sampler_3d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, ArrayRef<bool> output_mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_3d_backward(grad_output.handle(), input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, rlt::flags(output_mask), rlt::length(output_mask.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 /// Makes the grid that an affine map takes the places of an image to, for grid_sampler.
 /// `out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1`

@@ -253,7 +253,9 @@ fn binding(kept: &Kept) -> String {
         KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => {
             format!("let {name} = &call.unpack(&self.{name})?;\n")
         }
-        KeptKind::Value(Kind::IntList | Kind::FloatList) => format!("let {name} = self.{name}.as_slice();\n"),
+        KeptKind::Value(Kind::IntList | Kind::FloatList | Kind::BoolList) => {
+            format!("let {name} = self.{name}.as_slice();\n")
+        }
         KeptKind::Value(Kind::Str) => format!("let {name} = self.{name}.as_str();\n"),
         KeptKind::Value(Kind::IntListOptional | Kind::FloatListOptional | Kind::StrOptional) => {
             format!("let {name} = self.{name}.as_deref();\n")
@@ -315,7 +317,7 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
             KeptKind::Output(output, _) => format!("Saved::nth_output_if({condition}, {}, {output})", outputs[output]),
             KeptKind::Value(Kind::IntList) => format!("DimVec::from_slice({name})"),
             KeptKind::Value(Kind::IntListOptional) => format!("{name}.map(DimVec::from_slice)"),
-            KeptKind::Value(Kind::FloatList) => format!("{name}.to_vec()"),
+            KeptKind::Value(Kind::FloatList | Kind::BoolList) => format!("{name}.to_vec()"),
             KeptKind::Value(Kind::FloatListOptional) => format!("{name}.map(<[f64]>::to_vec)"),
             KeptKind::Value(Kind::Str) => format!("{name}.to_string()"),
             KeptKind::Value(Kind::StrOptional) => format!("{name}.map(str::to_string)"),

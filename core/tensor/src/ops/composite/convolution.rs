@@ -1,5 +1,6 @@
 //! Convolutions by name: of so many dimensions, with or without samples, padded to keep the size.
 
+use crate::autograd::{Expr, formulas};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, bail, ensure, format_sizes};
@@ -121,3 +122,34 @@ macro_rules! convolutions {
 convolutions!(1: conv1d conv1d_padding conv_transpose1d "conv1d" "conv_transpose1d");
 convolutions!(2: conv2d conv2d_padding conv_transpose2d_input "conv2d" "conv_transpose2d");
 convolutions!(3: conv3d conv3d_padding conv_transpose3d_input "conv3d" "conv_transpose3d");
+
+/// The gradients of `convolution` by input, weight and bias: those that `output_mask` asks for, the others without elements.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn convolution_backward(
+    grad_output: &Tensor,
+    input: &Tensor,
+    weight: &Tensor,
+    _bias_sizes: Option<&[i64]>,
+    stride: &[i64],
+    padding: &[i64],
+    dilation: &[i64],
+    transposed: bool,
+    _output_padding: &[i64],
+    groups: i64,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let &[by_input, by_weight, by_bias] = output_mask else {
+        bail!(Runtime, "convolution_backward: output_mask has three elements, not {}", output_mask.len());
+    };
+    let of = formulas::convolution(stride, padding, dilation, transposed, groups);
+    let grad = Expr::from(grad_output);
+    let asked = |wanted: bool, gradient: &dyn Fn() -> Expr| match wanted {
+        true => gradient().into_tensor(),
+        false => ops::empty_memory_format(&[0], grad_output.options(), None),
+    };
+    Ok((
+        asked(by_input, &|| of.input(&grad, &Expr::from(weight), &input.sizes()))?,
+        asked(by_weight, &|| of.weight(&grad, &Expr::from(input), &weight.sizes()))?,
+        asked(by_bias, &|| of.bias(&grad))?,
+    ))
+}

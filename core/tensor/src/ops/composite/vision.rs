@@ -1,5 +1,6 @@
 //! Operators made of operators: images of another size, with borders, with channels as pixels.
 
+use crate::autograd::formulas;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, Result, Scalar, bail, ensure, format_sizes};
@@ -154,7 +155,10 @@ pub fn pixel_shuffle(self_: &Tensor, upscale_factor: i64) -> Result<Tensor> {
     let channels = image[0] / square;
     let parts = ops::reshape(self_, &joined(lead, &[channels, factor, factor, image[1], image[2]]))?;
     let order = turned(lead.len(), &[0, 3, 1, 4, 2]);
-    ops::reshape(&ops::permute(&parts, &order)?, &joined(lead, &[channels, image[1] * factor, image[2] * factor]))
+    ops::reshape(
+        &ops::permute(&parts, &order)?,
+        &joined(lead, &[channels, image[1].saturating_mul(factor), image[2].saturating_mul(factor)]),
+    )
 }
 
 /// Squares of pixels as groups of `factor * factor` channels.
@@ -263,6 +267,60 @@ pub fn grid_sampler_3d(
 ) -> Result<Tensor> {
     check_rank("grid_sampler_3d", input, 5)?;
     grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+}
+
+/// The gradients of reading an image, those that `output_mask` asks for; the others have no elements.
+fn grid_backward(
+    grad_output: &Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+    sampling: [i64; 2],
+    align_corners: bool,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor)> {
+    let &[by_input, by_grid] = output_mask else {
+        bail!(Runtime, "grid_sampler_backward: output_mask has two elements, not {}", output_mask.len());
+    };
+    let (none, [interpolation, padding]) = (DimVec::from_elem(0, input.ndim().saturating_sub(2)), sampling);
+    let empty = || ops::empty_memory_format(&[0], grad_output.options(), None);
+    let image = if by_input {
+        ops::_grid_spread(grad_output, &input.sizes(), grid, interpolation, padding, align_corners, &none)?
+    } else {
+        empty()?
+    };
+    if !by_grid {
+        return Ok((image, empty()?));
+    }
+    let sampling = formulas::sampling(interpolation, padding, align_corners, &none);
+    Ok((image, sampling.by_grid(&grad_output.into(), &input.into(), &grid.into()).into_tensor()?))
+}
+
+/// The gradients of `grid_sampler_2d`.
+pub fn grid_sampler_2d_backward(
+    grad_output: &Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor)> {
+    check_rank("grid_sampler_2d_backward", input, 4)?;
+    grid_backward(grad_output, input, grid, [interpolation_mode, padding_mode], align_corners, output_mask)
+}
+
+/// The gradients of `grid_sampler_3d`.
+pub fn grid_sampler_3d_backward(
+    grad_output: &Tensor,
+    input: &Tensor,
+    grid: &Tensor,
+    interpolation_mode: i64,
+    padding_mode: i64,
+    align_corners: bool,
+    output_mask: &[bool],
+) -> Result<(Tensor, Tensor)> {
+    check_rank("grid_sampler_3d_backward", input, 5)?;
+    grid_backward(grad_output, input, grid, [interpolation_mode, padding_mode], align_corners, output_mask)
 }
 
 /// The places of a dimension between -1 and 1, as a grid names them.

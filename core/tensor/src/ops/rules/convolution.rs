@@ -143,8 +143,9 @@ impl Parameters {
     }
 
     fn check_kernel(&self, image: &[i64], kernel: &[i64]) -> Result<()> {
-        let padded: Spatial =
-            (0..self.stride.len()).map(|dim| image[2 + dim].saturating_add(2 * self.padding[dim])).collect();
+        let padded: Spatial = (0..self.stride.len())
+            .map(|dim| image[2 + dim].saturating_add(self.padding[dim].saturating_mul(2)))
+            .collect();
         let reach: Spatial = (0..self.stride.len())
             .map(|dim| self.dilation[dim].saturating_mul(kernel[2 + dim] - 1).saturating_add(1))
             .collect();

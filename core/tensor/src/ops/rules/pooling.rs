@@ -69,15 +69,15 @@ impl Pool {
     }
 
     /// The windows over an image of these sizes.
-    pub fn windows(&self, input: &[i64], count_padding: bool) -> Windows {
+    pub fn windows(&self, input: &[i64], count_padding: bool) -> Result<Windows> {
         let spatial = self.kernel.len();
         let mut windows = [no_dimension(), no_dimension(), no_dimension()];
         for dim in 0..spatial {
             let walk = [self.kernel[dim], self.stride[dim], self.padding[dim], self.dilation[dim]];
             let (length, input) = (self.output[dim] as usize, input[input.len() - spatial + dim] as usize);
-            windows[3 - spatial + dim] = sliding(length, input, walk.map(|value| value as usize), count_padding);
+            windows[3 - spatial + dim] = sliding(length, input, walk.map(|value| value as usize), count_padding)?;
         }
-        Windows::Same(windows)
+        Ok(Windows::Same(windows))
     }
 
     /// The output over `input`.
@@ -115,13 +115,13 @@ fn with_indices(values: Spec) -> [Spec; 2] {
 }
 
 /// The windows of adaptive pooling.
-pub(crate) fn adaptive_windows(input: &[i64], output: &[i64]) -> Windows {
+pub(crate) fn adaptive_windows(input: &[i64], output: &[i64]) -> Result<Windows> {
     let spatial = output.len();
     let mut windows = [no_dimension(), no_dimension(), no_dimension()];
     for dim in 0..spatial {
-        windows[3 - spatial + dim] = adaptive(output[dim] as usize, input[input.len() - spatial + dim] as usize);
+        windows[3 - spatial + dim] = adaptive(output[dim] as usize, input[input.len() - spatial + dim] as usize)?;
     }
-    Windows::Same(windows)
+    Ok(Windows::Same(windows))
 }
 
 fn adaptive_spec(op: &str, input: &Dense, output_size: &[i64], spatial: usize) -> Result<Spec> {

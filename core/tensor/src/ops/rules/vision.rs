@@ -234,9 +234,9 @@ pub fn im2col(self_: &Dense, kernel_size: &[i64], dilation: &[i64], padding: &[i
     let steps = columns("im2col", &sizes[sizes.len() - 2..], kernel_size, dilation, padding, stride)?;
     let mut out: SmallVec<[i64; 5]> = SmallVec::from_slice(&sizes[..sizes.len() - 2]);
     if let Some(channels) = out.last_mut() {
-        *channels = channels.saturating_mul((steps.kernel[0] * steps.kernel[1]) as i64);
+        *channels = channels.saturating_mul(steps.kernel[0].saturating_mul(steps.kernel[1]) as i64);
     }
-    out.push((steps.positions[0] * steps.positions[1]) as i64);
+    out.push(steps.positions[0].saturating_mul(steps.positions[1]) as i64);
     Ok(Spec::new(&out, self_.dtype, self_.device))
 }
 
@@ -268,7 +268,7 @@ pub fn col2im(
         );
     }
     let steps = columns("col2im", &image, kernel_size, dilation, padding, stride)?;
-    let taps = (steps.kernel[0] * steps.kernel[1]) as i64;
+    let taps = (steps.kernel[0].saturating_mul(steps.kernel[1]) as i64).max(1);
     let (rows, length) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
     ensure!(
         rows % taps == 0,
@@ -278,7 +278,7 @@ pub fn col2im(
         steps.kernel[0],
         steps.kernel[1]
     );
-    let blocks = (steps.positions[0] * steps.positions[1]) as i64;
+    let blocks = steps.positions[0].saturating_mul(steps.positions[1]) as i64;
     ensure!(
         length == blocks,
         Runtime,
@@ -326,7 +326,12 @@ fn check_grid(image: &[i64], grid: &Dense, orders: &[i64]) -> Result<()> {
         "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {}",
         format_sizes(image)
     );
-    ensure!(orders.len() == spatial, Runtime, "grid_sampler(): expected an order for each of {spatial} dimensions");
+    ensure!(
+        orders.len() == spatial && orders.iter().all(|order| (0..64).contains(order)),
+        Runtime,
+        "grid_sampler(): expected an order for each of {spatial} dimensions, but got {}",
+        format_sizes(orders)
+    );
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod conv_transpose2d;
 mod conv_transpose3d;
 #[allow(clippy::module_inception, reason = "the operator and its family have one name")]
 mod convolution;
+mod convolution_backward;
 mod convolution_weight;
 
 pub use conv_transpose1d::conv_transpose1d;
@@ -20,6 +21,7 @@ pub use conv1d::{conv1d, conv1d_padding};
 pub use conv2d::{conv2d, conv2d_padding};
 pub use conv3d::{conv3d, conv3d_padding};
 pub use convolution::convolution;
+pub use convolution_backward::convolution_backward;
 pub use convolution_weight::_convolution_weight;
 
 /// The rows of this family in the operator table.
@@ -34,5 +36,6 @@ pub static CONVOLUTION: &[&OpDef] = &[
     &conv_transpose2d::CONV_TRANSPOSE2D_INPUT,
     &conv_transpose3d::CONV_TRANSPOSE3D_INPUT,
     &convolution::CONVOLUTION,
+    &convolution_backward::CONVOLUTION_BACKWARD,
     &convolution_weight::_CONVOLUTION_WEIGHT,
 ];

@@ -10,7 +10,9 @@ mod col2im;
 mod grid_sample;
 mod grid_sampler;
 mod grid_sampler_2d;
+mod grid_sampler_2d_backward;
 mod grid_sampler_3d;
+mod grid_sampler_3d_backward;
 mod grid_spread;
 mod im2col;
 mod native_channel_shuffle;
@@ -58,7 +60,9 @@ pub use col2im::col2im;
 pub use grid_sample::_grid_sample;
 pub use grid_sampler::grid_sampler;
 pub use grid_sampler_2d::grid_sampler_2d;
+pub use grid_sampler_2d_backward::grid_sampler_2d_backward;
 pub use grid_sampler_3d::grid_sampler_3d;
+pub use grid_sampler_3d_backward::grid_sampler_3d_backward;
 pub use grid_spread::_grid_spread;
 pub use im2col::im2col;
 pub use native_channel_shuffle::native_channel_shuffle;
@@ -108,7 +112,9 @@ pub static VISION: &[&OpDef] = &[
     &grid_sample::_GRID_SAMPLE,
     &grid_sampler::GRID_SAMPLER,
     &grid_sampler_2d::GRID_SAMPLER_2D,
+    &grid_sampler_2d_backward::GRID_SAMPLER_2D_BACKWARD,
     &grid_sampler_3d::GRID_SAMPLER_3D,
+    &grid_sampler_3d_backward::GRID_SAMPLER_3D_BACKWARD,
     &grid_spread::_GRID_SPREAD,
     &im2col::IM2COL,
     &native_channel_shuffle::NATIVE_CHANNEL_SHUFFLE,

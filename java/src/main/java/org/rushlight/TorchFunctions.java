@@ -2948,6 +2948,35 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * The gradients of convolution by input, weight and bias, those that <code>output_mask</code> asks for; the others have no elements.
+     * <p>{@code result0[n, b, i * stride - padding + k * dilation] += weight[c, b, k] * grad_output[n, c, i], result1 as _convolution_weight, result2[c] = sum_{n, i} grad_output[n, c, i]}
+     * <p>Shapes: {@code (N, C, *), (N, B, *), (C, B / groups, *) -> the shapes of input, weight and bias, or (0)}.
+     * <p>Errors: The shapes must be those of the forward call, and <code>output_mask</code> has three elements.
+     *
+     * @param gradOutput as in the formula
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param biasSizes as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param transposed as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param outputMask as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 convolution_backward(Tensor gradOutput, Tensor input, Tensor weight, long[] biasSizes, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups, boolean[] outputMask) {
+        Tensor.acquire(gradOutput, input, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.convolution_backward(gradOutput.handle(), input.handle(), weight.handle(), biasSizes, stride, padding, dilation, transposed, outputPadding, groups, outputMask));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(gradOutput, input, weight);
+        }
+    }
+
     // copy: Copies, and conversion of dtype and device.
 
     /**

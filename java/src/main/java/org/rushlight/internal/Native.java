@@ -185,6 +185,7 @@ public final class Native {
     public static native long conv_transpose3d_input(long input, long weight, long bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation);
     public static native long convolution(long input, long weight, long bias, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups);
     public static native long _convolution_weight(long gradOutput, long input, long[] weightSize, long[] stride, long[] padding, long[] dilation, long groups);
+    public static native long[] convolution_backward(long gradOutput, long input, long weight, long[] biasSizes, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups, boolean[] outputMask);
 
     // copy: Copies, and conversion of dtype and device.
     public static native void copy_(long self, long src, boolean nonBlocking);
@@ -920,6 +921,8 @@ public final class Native {
     public static native long grid_sampler_3d(long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners);
     public static native long _grid_sample(long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners, long[] orders);
     public static native long _grid_spread(long gradOutput, long[] inputSize, long grid, long interpolationMode, long paddingMode, boolean alignCorners, long[] orders);
+    public static native long[] grid_sampler_2d_backward(long gradOutput, long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners, boolean[] outputMask);
+    public static native long[] grid_sampler_3d_backward(long gradOutput, long input, long grid, long interpolationMode, long paddingMode, boolean alignCorners, boolean[] outputMask);
     public static native long affine_grid_generator(long theta, long[] size, boolean alignCorners);
     public static native long affine_grid_generator_backward(long grad, long[] size, boolean alignCorners);
 }
