@@ -8,6 +8,8 @@
 
 mod axis;
 mod depthwise;
+#[cfg(test)]
+mod tests;
 mod unfolded;
 mod weights;
 
