@@ -110,7 +110,7 @@ impl Kind {
             Kind::FloatOptional => row("Option<f64>", "Option<f64>", "float_opt", "std::optional<double>"),
             Kind::FloatList => row("&[f64]", "Vec<f64>", "floats", "ArrayRef<double>"),
             Kind::FloatListOptional => {
-                row("Option<&[f64]>", "Option<Vec<f64>>", "floats_opt", "std::optional<ArrayRef<double>>")
+                row("Option<&[f64]>", "Option<Vec<f64>>", "floats_opt", "OptionalArrayRef<double>")
             }
             Kind::Bool => row("bool", "bool", "bool", "bool"),
             Kind::BoolOptional => row("Option<bool>", "Option<bool>", "bool_opt", "std::optional<bool>"),

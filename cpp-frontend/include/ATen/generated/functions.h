@@ -6068,7 +6068,7 @@ inline Tensor upsample_nearest1d_backward(const Tensor& grad_output, IntArrayRef
 }
 /// Takes the nearest element for each place of a sequence of another size, given as a size or as factors.
 /// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
-inline Tensor upsample_nearest1d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_nearest1d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_nearest1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6089,7 +6089,7 @@ inline Tensor upsample_nearest2d_backward(const Tensor& grad_output, IntArrayRef
 }
 /// Takes the nearest element for each place of an image of another size, given as a size or as factors.
 /// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
-inline Tensor upsample_nearest2d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_nearest2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_nearest2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6110,7 +6110,7 @@ inline Tensor upsample_nearest3d_backward(const Tensor& grad_output, IntArrayRef
 }
 /// Takes the nearest element for each place of a volume of another size, given as a size or as factors.
 /// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
-inline Tensor upsample_nearest3d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_nearest3d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_nearest3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6131,7 +6131,7 @@ inline Tensor _upsample_nearest_exact1d_backward(const Tensor& grad_output, IntA
 }
 /// Takes the element whose middle is nearest for each place of a sequence of another size, given as a size or as factors.
 /// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
-inline Tensor _upsample_nearest_exact1d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor _upsample_nearest_exact1d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__upsample_nearest_exact1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6152,7 +6152,7 @@ inline Tensor _upsample_nearest_exact2d_backward(const Tensor& grad_output, IntA
 }
 /// Takes the element whose middle is nearest for each place of an image of another size, given as a size or as factors.
 /// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
-inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__upsample_nearest_exact2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6173,7 +6173,7 @@ inline Tensor _upsample_nearest_exact3d_backward(const Tensor& grad_output, IntA
 }
 /// Takes the element whose middle is nearest for each place of a volume of another size, given as a size or as factors.
 /// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
-inline Tensor _upsample_nearest_exact3d(const Tensor& input, OptionalIntArrayRef output_size, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor _upsample_nearest_exact3d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__upsample_nearest_exact3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6194,7 +6194,7 @@ inline Tensor upsample_linear1d_backward(const Tensor& grad_output, IntArrayRef 
 }
 /// Interpolates a sequence linearly to another size, given as a size or as factors.
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
-inline Tensor upsample_linear1d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_linear1d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_linear1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6215,7 +6215,7 @@ inline Tensor upsample_bilinear2d_backward(const Tensor& grad_output, IntArrayRe
 }
 /// Interpolates an image linearly to another size, given as a size or as factors.
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
-inline Tensor upsample_bilinear2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_bilinear2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_bilinear2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6236,7 +6236,7 @@ inline Tensor upsample_trilinear3d_backward(const Tensor& grad_output, IntArrayR
 }
 /// Interpolates a volume linearly to another size, given as a size or as factors.
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
-inline Tensor upsample_trilinear3d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_trilinear3d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_trilinear3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
@@ -6257,7 +6257,7 @@ inline Tensor upsample_bicubic2d_backward(const Tensor& grad_output, IntArrayRef
 }
 /// Interpolates an image cubically to another size, given as a size or as factors.
 /// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
-inline Tensor upsample_bicubic2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, std::optional<ArrayRef<double>> scale_factors) {
+inline Tensor upsample_bicubic2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_bicubic2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
