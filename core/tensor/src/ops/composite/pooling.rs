@@ -154,7 +154,10 @@ fn unpooled(op: &str, self_: &Tensor, indices: &Tensor, output_size: &[i64], spa
     );
     let lead = &sizes[..sizes.len() - spatial];
     let plane = |count: i64| -> DimVec { lead.iter().copied().chain([count]).collect() };
-    let (from, to) = (plane(sizes[lead.len()..].iter().product()), plane(output_size.iter().product()));
+    let (from, to) = (
+        plane(sizes[lead.len()..].iter().product()),
+        plane(output_size.iter().fold(1, |count: i64, &size| count.saturating_mul(size))),
+    );
     let zeros = ops::zeros(&to, self_.options())?;
     let placed = ops::scatter_src(&zeros, -1, &ops::reshape(indices, &from)?, &ops::reshape(self_, &from)?)?;
     let shape: DimVec = lead.iter().chain(output_size).copied().collect();

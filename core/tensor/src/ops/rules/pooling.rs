@@ -154,7 +154,7 @@ fn fractional(
     check_image(op, input, spatial)?;
     let sizes = spatial_sizes(input, spatial);
     for dim in 0..spatial {
-        let fits = kernel[dim] > 0 && output[dim] > 0 && output[dim] + kernel[dim] - 1 <= sizes[dim];
+        let fits = kernel[dim] > 0 && output[dim] > 0 && output[dim].saturating_add(kernel[dim] - 1) <= sizes[dim];
         ensure!(
             fits,
             Runtime,

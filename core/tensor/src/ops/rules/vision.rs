@@ -51,15 +51,15 @@ pub fn upsampled3d(self_: &Dense, output_size: &[i64]) -> Result<Spec> {
     upsampled(self_, output_size, 3)
 }
 
-/// The gradient of an image of another size has the size of the input.
-pub fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i64]) -> Result<Spec> {
-    ensure!(
-        input_size.len() == output_size.len() + 2,
-        Runtime,
-        "It is expected input_size equals to {}, but got size {}",
-        output_size.len() + 2,
-        input_size.len()
-    );
+fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i64], spatial: usize) -> Result<Spec> {
+    for (what, sizes, wanted) in [("output_size", output_size, spatial), ("input_size", input_size, spatial + 2)] {
+        ensure!(
+            sizes.len() == wanted,
+            Runtime,
+            "It is expected {what} equals to {wanted}, but got size {}",
+            sizes.len()
+        );
+    }
     ensure!(
         input_size[2..].iter().chain(output_size).all(|&size| size > 0) && input_size.iter().all(|&size| size >= 0),
         Runtime,
@@ -76,6 +76,21 @@ pub fn upsampled_backward(grad_output: &Dense, output_size: &[i64], input_size: 
         format_sizes(grad_output.sizes())
     );
     formatted(input_size, grad_output.dtype, &[grad_output])
+}
+
+/// The gradient of a sequence of another length has the size of the input.
+pub fn upsampled1d_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i64]) -> Result<Spec> {
+    upsampled_backward(grad_output, output_size, input_size, 1)
+}
+
+/// The gradient of an image of another size has the size of the input.
+pub fn upsampled2d_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i64]) -> Result<Spec> {
+    upsampled_backward(grad_output, output_size, input_size, 2)
+}
+
+/// The gradient of a volume of another size has the size of the input.
+pub fn upsampled3d_backward(grad_output: &Dense, output_size: &[i64], input_size: &[i64]) -> Result<Spec> {
+    upsampled_backward(grad_output, output_size, input_size, 3)
 }
 
 /// How the elements around an image are made.

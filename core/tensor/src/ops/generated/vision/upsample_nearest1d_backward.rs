@@ -46,7 +46,7 @@ mod forward {
     ) -> Result<Tensor> {
         dispatch::named("upsample_nearest1d_backward", || {
             let grad_output = &*grad_output.dense()?;
-            let result = rules::upsampled_backward(grad_output, output_size, input_size)?.make()?;
+            let result = rules::upsampled1d_backward(grad_output, output_size, input_size)?.make()?;
             if dispatch::on_cpu("upsample_nearest1d_backward", &result, [grad_output])? {
                 vision::upsample_nearest1d_backward(&result, grad_output, output_size, input_size, scales)?;
             }

@@ -64,7 +64,7 @@ mod forward {
     ) -> Result<Tensor> {
         dispatch::named("_upsample_nearest_exact3d_backward", || {
             let grad_output = &*grad_output.dense()?;
-            let result = rules::upsampled_backward(grad_output, output_size, input_size)?.make()?;
+            let result = rules::upsampled3d_backward(grad_output, output_size, input_size)?.make()?;
             if dispatch::on_cpu("_upsample_nearest_exact3d_backward", &result, [grad_output])? {
                 vision::_upsample_nearest_exact3d_backward(
                     &result,
