@@ -9,8 +9,8 @@ use rushlight_tensor::ops;
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
 ///
-/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation *
-/// (kernel - 1) - 1) / stride) + 1, or ceil`.
+/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool1d(
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
 ///
-/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation *
-/// (kernel - 1) - 1) / stride) + 1, or ceil, twice`.
+/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool1d_with_indices(
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
 ///
-/// Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
-/// dilation * (kernel - 1) - 1) / stride) + 1, or ceil`.
+/// Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -132,8 +132,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d(
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
 ///
-/// Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
-/// dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice`.
+/// Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -226,8 +226,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_with_indices_backward(
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
 ///
-/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
-/// dilation * (kernel - 1) - 1) / stride) + 1, or ceil`.
+/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -266,8 +266,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool3d(
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
 ///
-/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
-/// dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice`.
+/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -408,8 +408,8 @@ pub unsafe extern "C" fn rlt_tensor_max_pool2d_backward(
 /// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
 /// padding (`count_include_pad`), or without`
 ///
-/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - kernel) /
-/// stride) + 1, or ceil`.
+/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1,
+/// or ceil`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty.
 ///
@@ -453,8 +453,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool1d(
 /// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
 /// padding (`count_include_pad`), without, or `divisor_override``
 ///
-/// Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
-/// kernel) / stride) + 1, or ceil`.
+/// Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-kernel)/stride)+1, or ceil`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty. The divisor is not 0.
 ///
@@ -549,8 +549,8 @@ pub unsafe extern "C" fn rlt_tensor_avg_pool2d_backward(
 /// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
 /// padding (`count_include_pad`), without, or `divisor_override``
 ///
-/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
-/// kernel) / stride) + 1, or ceil`.
+/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-kernel)/stride)+1, or ceil`.
 /// Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
 /// output is not empty. The divisor is not 0.
 ///

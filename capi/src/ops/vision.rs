@@ -613,8 +613,8 @@ pub unsafe extern "C" fn rlt_tensor__upsample_nearest_exact3d_vec(
 /// Interpolates a sequence linearly to another size.
 ///
 /// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x);
-/// x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors,
-/// 1 / factor stands for size / out; x is 0 at least`
+/// x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor
+/// stands for size / out; x is 0 at least`
 ///
 /// Shapes: `(N, C, L) -> (N, C, output_size)`.
 /// Errors: The input has samples and channels, and neither it nor the output is empty.
@@ -684,8 +684,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d_backward(
 /// Interpolates a sequence linearly to another size, given as a size or as factors.
 ///
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x -
-/// floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with
-/// factors, 1 / factor stands for size / out; x is 0 at least`
+/// floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 /
+/// factor stands for size / out; x is 0 at least`
 ///
 /// Shapes: `(N, C, L) -> (N, C, output_size), sizes of floor(size * factor)`.
 /// Errors: Either a size or factors must be given. The input has samples and channels, and neither it
@@ -718,8 +718,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_linear1d_vec(
 /// Interpolates an image linearly to another size.
 ///
 /// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x);
-/// x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors,
-/// 1 / factor stands for size / out; x is 0 at least`
+/// x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor
+/// stands for size / out; x is 0 at least`
 ///
 /// Shapes: `(N, C, H, W) -> (N, C, output_size)`.
 /// Errors: The input has samples and channels, and neither it nor the output is empty.
@@ -794,8 +794,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d_backward(
 /// Interpolates an image linearly to another size, given as a size or as factors.
 ///
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x -
-/// floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with
-/// factors, 1 / factor stands for size / out; x is 0 at least`
+/// floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 /
+/// factor stands for size / out; x is 0 at least`
 ///
 /// Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
 /// Errors: Either a size or factors must be given. The input has samples and channels, and neither it
@@ -828,8 +828,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bilinear2d_vec(
 /// Interpolates a volume linearly to another size.
 ///
 /// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x);
-/// x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors,
-/// 1 / factor stands for size / out; x is 0 at least`
+/// x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor
+/// stands for size / out; x is 0 at least`
 ///
 /// Shapes: `(N, C, D, H, W) -> (N, C, output_size)`.
 /// Errors: The input has samples and channels, and neither it nor the output is empty.
@@ -916,8 +916,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d_backward(
 /// Interpolates a volume linearly to another size, given as a size or as factors.
 ///
 /// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x -
-/// floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with
-/// factors, 1 / factor stands for size / out; x is 0 at least`
+/// floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 /
+/// factor stands for size / out; x is 0 at least`
 ///
 /// Shapes: `(N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
 /// Errors: Either a size or factors must be given. The input has samples and channels, and neither it
@@ -950,8 +950,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_trilinear3d_vec(
 /// Interpolates an image cubically to another size.
 ///
 /// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic
-/// convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with
-/// `align_corners`; with factors, 1 / factor stands for size / out`
+/// convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`;
+/// with factors, 1 / factor stands for size / out`
 ///
 /// Shapes: `(N, C, H, W) -> (N, C, output_size)`.
 /// Errors: The input has samples and channels, and neither it nor the output is empty.
@@ -1026,8 +1026,8 @@ pub unsafe extern "C" fn rlt_tensor_upsample_bicubic2d_backward(
 /// Interpolates an image cubically to another size, given as a size or as factors.
 ///
 /// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the
-/// cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1)
-/// with `align_corners`; with factors, 1 / factor stands for size / out`
+/// cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with
+/// `align_corners`; with factors, 1 / factor stands for size / out`
 ///
 /// Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`.
 /// Errors: Either a size or factors must be given. The input has samples and channels, and neither it

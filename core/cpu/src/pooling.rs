@@ -345,32 +345,34 @@ fn shares<T: Number<Wide: Averaged>>(
     })
 }
 
+/// An element of an array of three dimensions.
+fn number_at(array: &Array, index: [usize; 3]) -> Result<f64> {
+    fn read<T: Number<Wide: Into<f64>>>(array: &Array, offset: isize) -> f64 {
+        // SAFETY: the index is within the array's sizes.
+        unsafe { array.as_ptr::<T>().offset(offset).read() }.widen().into()
+    }
+    let offset = (0..3).map(|dim| index[dim] as isize * array.stride(dim)).sum();
+    dispatch!(array.dtype(), "fractional_max_pool", half float, T => Ok(read::<T>(array, offset)))
+}
+
 /// The windows of fractional pooling: `samples` is (samples, channels, spatial dimensions), of the input's dtype.
 pub fn fractional_windows(samples: &Array, input: &[i64], output: &[i64], kernel: &[i64]) -> Result<Windows> {
     let spatial = kernel.len();
-    let steps = [samples.stride(0), samples.stride(1), samples.stride(2)];
     let (batch, channels) = (samples.size(0), samples.size(1));
     ensure!(samples.ndim() == 3 && samples.size(2) == spatial, Internal, "fractional pooling got other samples");
     let mut all = room(batch * channels)?;
-    dispatch!(samples.dtype(), "fractional_max_pool", half float, T => {
-        let at = samples.as_ptr::<T>();
-        for plane in 0..batch * channels {
-            let mut windows = [no_dimension(), no_dimension(), no_dimension()];
-            for dim in 0..spatial {
-                // Samples go from the last dimension of two to the first, of three from the first to the last.
-                let which = if spatial == 2 { spatial - 1 - dim } else { dim };
-                let offset = (plane / channels) as isize * steps[0] + (plane % channels) as isize * steps[1];
-                // SAFETY: an element of the samples.
-                let sample = unsafe { at.offset(offset + which as isize * steps[2]).read() }.widen();
-                let single = samples.dtype() != rushlight_base::DType::F64;
-                windows[3 - spatial + dim] = fractional(
-                    output[dim] as usize, input[dim] as usize, kernel[dim] as usize, f64::from(sample), single,
-                )?;
-            }
-            all.push(windows);
+    for plane in 0..batch * channels {
+        let mut windows = [no_dimension(), no_dimension(), no_dimension()];
+        for dim in 0..spatial {
+            // Samples go from the last dimension of two to the first, of three from the first to the last.
+            let which = if spatial == 2 { spatial - 1 - dim } else { dim };
+            let sample = number_at(samples, [plane / channels, plane % channels, which])?;
+            let single = samples.dtype() != rushlight_base::DType::F64;
+            let [length, input, kernel] = [output[dim], input[dim], kernel[dim]].map(|size| size as usize);
+            windows[3 - spatial + dim] = fractional(length, input, kernel, sample, single)?;
         }
-        Ok(())
-    })?;
+        all.push(windows);
+    }
     Ok(Windows::PerPlane(all))
 }
 

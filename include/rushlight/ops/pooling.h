@@ -16,8 +16,8 @@ extern "C" {
  *
  * `out[i] = max_k self[i * stride - padding + k * dilation]`
  *
- * Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation *
- * (kernel - 1) - 1) / stride) + 1, or ceil`.
+ * Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes:
+ * floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -41,8 +41,8 @@ int32_t rlt_tensor_max_pool1d(const rlt_tensor *self_,
  *
  * `out[i] = max_k self[i * stride - padding + k * dilation]`
  *
- * Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation *
- * (kernel - 1) - 1) / stride) + 1, or ceil, twice`.
+ * Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes:
+ * floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -67,8 +67,8 @@ int32_t rlt_tensor_max_pool1d_with_indices(const rlt_tensor *self_,
  *
  * `out[i] = max_k self[i * stride - padding + k * dilation]`
  *
- * Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
- * dilation * (kernel - 1) - 1) / stride) + 1, or ceil`.
+ * Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes:
+ * floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -93,8 +93,8 @@ int32_t rlt_tensor_max_pool2d(const rlt_tensor *self_,
  *
  * `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
  *
- * Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
- * dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice`.
+ * Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes:
+ * floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -144,8 +144,8 @@ int32_t rlt_tensor_max_pool2d_with_indices_backward(const rlt_tensor *grad_outpu
  *
  * `out[i] = max_k self[i * stride - padding + k * dilation]`
  *
- * Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
- * dilation * (kernel - 1) - 1) / stride) + 1, or ceil`.
+ * Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+ * floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -170,8 +170,8 @@ int32_t rlt_tensor_max_pool3d(const rlt_tensor *self_,
  *
  * `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
  *
- * Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
- * dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice`.
+ * Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+ * floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -246,8 +246,8 @@ int32_t rlt_tensor_max_pool2d_backward(const rlt_tensor *grad_output,
  * `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
  * padding (`count_include_pad`), or without`
  *
- * Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - kernel) /
- * stride) + 1, or ceil`.
+ * Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1,
+ * or ceil`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty.
  *
@@ -271,8 +271,8 @@ int32_t rlt_tensor_avg_pool1d(const rlt_tensor *self_,
  * `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
  * padding (`count_include_pad`), without, or `divisor_override``
  *
- * Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
- * kernel) / stride) + 1, or ceil`.
+ * Shapes: `(N, C, H, W) or (C, H, W) -> the same with pooled sizes:
+ * floor((size+2*padding-kernel)/stride)+1, or ceil`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty. The divisor is not 0.
  *
@@ -321,8 +321,8 @@ int32_t rlt_tensor_avg_pool2d_backward(const rlt_tensor *grad_output,
  * `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with
  * padding (`count_include_pad`), without, or `divisor_override``
  *
- * Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding -
- * kernel) / stride) + 1, or ceil`.
+ * Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+ * floor((size+2*padding-kernel)/stride)+1, or ceil`.
  * Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
  * output is not empty. The divisor is not 0.
  *

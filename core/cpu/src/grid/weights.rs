@@ -143,7 +143,7 @@ fn cubic_weights(t: f64, order: usize) -> [f64; 4] {
     let near = |x: f64| polynomial([A + 2.0, -(A + 3.0), 0.0, 1.0], x);
     let far = |x: f64| polynomial([A, -5.0 * A, 8.0 * A, -4.0 * A], x);
     // The third and the fourth run against t.
-    let sign = if order % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = if order.is_multiple_of(2) { 1.0 } else { -1.0 };
     [far(t + 1.0), near(t), sign * near(1.0 - t), sign * far(2.0 - t)]
 }
 

@@ -57,17 +57,16 @@ fn sums<T: Number>(out: &Array, input: &Array, taps: &[Taps; 3], spatial: usize)
                 for h in 0..to.sizes[1] {
                     let at = to.row([d, h]);
                     for w in 0..to.sizes[2] {
-                        let mut sum = T::Wide::ZERO;
+                        let (mut sum, own) = (T::Wide::ZERO, w * widths..(w + 1) * widths);
                         for i in d * depths..(d + 1) * depths {
                             let mut layer = T::Wide::ZERO;
                             for j in h * heights..(h + 1) * heights {
                                 let row = from.row([taps[0].index[i], taps[1].index[j]]);
                                 let mut line = T::Wide::ZERO;
-                                for k in w * widths..(w + 1) * widths {
-                                    let x = row + taps[2].index[k] as isize * from.steps[2];
+                                for (&factor, &at) in factors[2][own.clone()].iter().zip(&taps[2].index[own.clone()]) {
                                     // SAFETY: a position of the input that a table made for it names.
-                                    let value = unsafe { source.offset(x).read() }.widen();
-                                    line = line.add(factors[2][k].mul(value));
+                                    let value = unsafe { source.offset(row + at as isize * from.steps[2]).read() };
+                                    line = line.add(factor.mul(value.widen()));
                                 }
                                 layer = layer.add(factors[1][j].mul(line));
                             }

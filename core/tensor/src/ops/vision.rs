@@ -98,6 +98,7 @@ macro_rules! between {
             }
 
             /// out = the gradient by self
+            #[allow(clippy::too_many_arguments)] // the operator's
             pub fn $backward(
                 out: &Dense,
                 grad: &Dense,

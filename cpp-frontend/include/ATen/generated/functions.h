@@ -6179,7 +6179,7 @@ inline Tensor _upsample_nearest_exact3d(const Tensor& input, OptionalIntArrayRef
   return Tensor(out0);
 }
 /// Interpolates a sequence linearly to another size.
-/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
 inline Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_linear1d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales), &out0));
@@ -6193,14 +6193,14 @@ inline Tensor upsample_linear1d_backward(const Tensor& grad_output, IntArrayRef 
   return Tensor(out0);
 }
 /// Interpolates a sequence linearly to another size, given as a size or as factors.
-/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
 inline Tensor upsample_linear1d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_linear1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
 }
 /// Interpolates an image linearly to another size.
-/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
 inline Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_bilinear2d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
@@ -6214,14 +6214,14 @@ inline Tensor upsample_bilinear2d_backward(const Tensor& grad_output, IntArrayRe
   return Tensor(out0);
 }
 /// Interpolates an image linearly to another size, given as a size or as factors.
-/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
 inline Tensor upsample_bilinear2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_bilinear2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
 }
 /// Interpolates a volume linearly to another size.
-/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
 inline Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_trilinear3d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
@@ -6235,14 +6235,14 @@ inline Tensor upsample_trilinear3d_backward(const Tensor& grad_output, IntArrayR
   return Tensor(out0);
 }
 /// Interpolates a volume linearly to another size, given as a size or as factors.
-/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
 inline Tensor upsample_trilinear3d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_trilinear3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
   return Tensor(out0);
 }
 /// Interpolates an image cubically to another size.
-/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out`
 inline Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_bicubic2d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
@@ -6256,7 +6256,7 @@ inline Tensor upsample_bicubic2d_backward(const Tensor& grad_output, IntArrayRef
   return Tensor(out0);
 }
 /// Interpolates an image cubically to another size, given as a size or as factors.
-/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out`
+/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out`
 inline Tensor upsample_bicubic2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_upsample_bicubic2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));

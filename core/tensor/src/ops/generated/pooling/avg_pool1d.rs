@@ -11,9 +11,9 @@ use rushlight_base::Result;
 /// out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding
 /// (`count_include_pad`), or without
 ///
-/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or
-/// ceil`. Dtypes: float. Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
-/// output is not empty.
+/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil`.
+/// Dtypes: float. Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is
+/// not empty.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nn.functional.avg_pool1d.html>
 pub fn avg_pool1d(

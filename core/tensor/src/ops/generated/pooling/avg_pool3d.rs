@@ -12,9 +12,9 @@ use rushlight_base::{DimVec, Result};
 /// out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding
 /// (`count_include_pad`), without, or `divisor_override`
 ///
-/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - kernel) /
-/// stride) + 1, or ceil`. Dtypes: float. Kernel, stride and dilation are positive; the padding is at most half of
-/// the kernel; the output is not empty. The divisor is not 0.
+/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1,
+/// or ceil`. Dtypes: float. Kernel, stride and dilation are positive; the padding is at most half of the kernel; the
+/// output is not empty. The divisor is not 0.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nn.functional.avg_pool3d.html>
 pub fn avg_pool3d(

@@ -10,9 +10,9 @@ use rushlight_base::Result;
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]`
 ///
-/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) -
-/// 1) / stride) + 1, or ceil`. Dtypes: float. Kernel, stride and dilation are positive; the padding is at most half
-/// of the kernel; the output is not empty.
+/// Shapes: `(N, C, L) or (C, L) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil`. Dtypes: float. Kernel, stride and dilation are
+/// positive; the padding is at most half of the kernel; the output is not empty.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nn.functional.max_pool1d.html>
 pub fn max_pool1d(

@@ -13,9 +13,9 @@ use rushlight_base::{DimVec, Result};
 ///
 /// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
 ///
-/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation *
-/// (kernel - 1) - 1) / stride) + 1, or ceil, twice`. Dtypes: float. Kernel, stride and dilation are positive; the
-/// padding is at most half of the kernel; the output is not empty.
+/// Shapes: `(N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes:
+/// floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice`. Dtypes: float. Kernel, stride and
+/// dilation are positive; the padding is at most half of the kernel; the output is not empty.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.nn.functional.max_pool3d.html>
 pub fn max_pool3d_with_indices(

@@ -10,8 +10,8 @@ use rushlight_base::{DimVec, Result};
 /// Interpolates an image cubically to another size.
 ///
 /// out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution
-/// with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with
-/// factors, 1 / factor stands for size / out
+/// with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor
+/// stands for size / out
 ///
 /// Shapes: `(N, C, H, W) -> (N, C, output_size)`. Dtypes: float. The input has samples and channels, and neither it
 /// nor the output is empty.
@@ -42,8 +42,8 @@ pub fn upsample_bicubic2d(
 /// Interpolates an image cubically to another size, given as a size or as factors.
 ///
 /// out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution
-/// with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with
-/// factors, 1 / factor stands for size / out
+/// with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor
+/// stands for size / out
 ///
 /// Shapes: `(N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)`. Dtypes: float. Either a size or
 /// factors must be given. The input has samples and channels, and neither it nor the output is empty.

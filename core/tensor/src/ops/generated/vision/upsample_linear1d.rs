@@ -9,9 +9,9 @@ use rushlight_base::{DimVec, Result};
 
 /// Interpolates a sequence linearly to another size.
 ///
-/// out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5)
-/// * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size
-/// / out; x is 0 at least
+/// out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x =
+/// (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out;
+/// x is 0 at least
 ///
 /// Shapes: `(N, C, L) -> (N, C, output_size)`. Dtypes: float. The input has samples and channels, and neither it nor
 /// the output is empty.
@@ -40,9 +40,9 @@ pub fn upsample_linear1d(
 
 /// Interpolates a sequence linearly to another size, given as a size or as factors.
 ///
-/// out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i +
-/// 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for
-/// size / out; x is 0 at least
+/// out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x =
+/// (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out;
+/// x is 0 at least
 ///
 /// Shapes: `(N, C, L) -> (N, C, output_size), sizes of floor(size * factor)`. Dtypes: float. Either a size or
 /// factors must be given. The input has samples and channels, and neither it nor the output is empty.

@@ -11692,7 +11692,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the largest element of each window that slides over a sequence.
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
-     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil}.
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -11755,7 +11755,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the largest element of each window that slides over a sequence, and its place.
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
-     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice}.
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -11819,7 +11819,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the largest element of each window that slides over an image.
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
-     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil}.
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -11862,7 +11862,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it}
-     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice}.
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -11906,7 +11906,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the largest element of each window that slides over an image.
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
-     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil}.
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -11949,7 +11949,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
      * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it}
-     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1, or ceil, twice}.
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -11993,7 +11993,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the mean of each window that slides over a sequence.
      * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), or without}
-     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or ceil}.
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
      *
      * @param self as in the formula
@@ -12056,7 +12056,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the mean of each window that slides over an image.
      * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
-     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or ceil}.
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
      *
      * @param self as in the formula
@@ -12110,7 +12110,7 @@ public abstract sealed class TorchFunctions permits Torch {
     /**
      * Takes the mean of each window that slides over an image.
      * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
-     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size + 2 * padding - kernel) / stride) + 1, or ceil}.
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
      * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
      *
      * @param self as in the formula
@@ -16799,7 +16799,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates a sequence linearly to another size.
-     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
      *
@@ -16835,7 +16835,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates a sequence linearly to another size, given as a size or as factors.
-     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
      * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
      *
@@ -16856,7 +16856,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates an image linearly to another size.
-     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
      *
@@ -16898,7 +16898,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates an image linearly to another size, given as a size or as factors.
-     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
      * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
      *
@@ -16919,7 +16919,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates a volume linearly to another size.
-     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
      *
@@ -16972,7 +16972,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates a volume linearly to another size, given as a size or as factors.
-     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
      * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
      * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
      *
@@ -16993,7 +16993,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates an image cubically to another size.
-     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
      * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
      *
@@ -17035,7 +17035,7 @@ public abstract sealed class TorchFunctions permits Torch {
 
     /**
      * Interpolates an image cubically to another size, given as a size or as factors.
-     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i + 0.5) * size / out - 0.5, or i * (size - 1) / (out - 1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out}
      * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
      * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
      *
