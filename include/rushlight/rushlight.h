@@ -16,16 +16,19 @@
 #include <rushlight/ops/comparison.h>
 #include <rushlight/ops/copy.h>
 #include <rushlight/ops/creation.h>
+#include <rushlight/ops/distance.h>
 #include <rushlight/ops/elementary.h>
 #include <rushlight/ops/indexing.h>
 #include <rushlight/ops/joining.h>
 #include <rushlight/ops/linalg.h>
 #include <rushlight/ops/loss.h>
 #include <rushlight/ops/nn.h>
+#include <rushlight/ops/normalization.h>
 #include <rushlight/ops/numeric.h>
 #include <rushlight/ops/optim.h>
 #include <rushlight/ops/pointwise.h>
 #include <rushlight/ops/random.h>
+#include <rushlight/ops/recurrent.h>
 #include <rushlight/ops/reduction.h>
 #include <rushlight/ops/view.h>
 

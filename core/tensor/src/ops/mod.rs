@@ -7,10 +7,13 @@
 
 mod access;
 pub mod activation;
+pub mod channel_norm;
 pub mod compare;
 pub mod composite;
 pub mod copy;
 pub mod creation;
+pub mod ctc;
+pub mod distance;
 pub mod elementary;
 pub mod generated;
 pub mod index;

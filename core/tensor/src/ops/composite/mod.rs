@@ -4,6 +4,16 @@
 
 #[cfg(feature = "op-activation")]
 mod activation;
+#[cfg(feature = "op-nn")]
+mod attention;
+#[cfg(feature = "op-loss")]
+mod ctc;
+#[cfg(feature = "op-distance")]
+mod distance;
+#[cfg(feature = "op-nn")]
+mod dropout;
+#[cfg(feature = "op-nn")]
+mod embedding_bag;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -11,12 +21,30 @@ mod joining;
 mod linalg;
 #[cfg(feature = "op-loss")]
 mod loss;
+#[cfg(feature = "op-loss")]
+mod losses;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
+#[cfg(feature = "op-recurrent")]
+mod packed;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod view;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
+#[cfg(feature = "op-nn")]
+pub use attention::*;
+#[cfg(feature = "op-loss")]
+pub use ctc::*;
+#[cfg(feature = "op-distance")]
+pub use distance::*;
+#[cfg(feature = "op-nn")]
+pub use dropout::*;
+#[cfg(feature = "op-nn")]
+pub use embedding_bag::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -24,8 +52,16 @@ pub use joining::*;
 pub use linalg::*;
 #[cfg(feature = "op-loss")]
 pub use loss::*;
+#[cfg(feature = "op-loss")]
+pub use losses::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
+#[cfg(feature = "op-recurrent")]
+pub use packed::{pack_padded_sequence, pad_packed_sequence};
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 pub use view::*;
 
 use crate::ops;

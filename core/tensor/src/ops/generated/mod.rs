@@ -11,6 +11,8 @@ mod bitwise;
 mod comparison;
 mod copy;
 mod creation;
+#[cfg(feature = "op-distance")]
+mod distance;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
@@ -22,6 +24,8 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 #[cfg(feature = "op-optim")]
@@ -29,6 +33,8 @@ mod optim;
 mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 mod view;
 
@@ -39,6 +45,8 @@ pub use bitwise::*;
 pub use comparison::*;
 pub use copy::*;
 pub use creation::*;
+#[cfg(feature = "op-distance")]
+pub use distance::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
 pub use indexing::*;
@@ -50,6 +58,8 @@ pub use linalg::*;
 pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
 #[cfg(feature = "op-optim")]
@@ -57,6 +67,8 @@ pub use optim::*;
 pub use pointwise::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 pub use reduction::*;
 pub use view::*;
 
@@ -72,6 +84,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     COPY,
     #[cfg(feature = "op-creation")]
     CREATION,
+    #[cfg(feature = "op-distance")]
+    DISTANCE,
     #[cfg(feature = "op-elementary")]
     ELEMENTARY,
     #[cfg(feature = "op-indexing")]
@@ -84,6 +98,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     LOSS,
     #[cfg(feature = "op-nn")]
     NN,
+    #[cfg(feature = "op-normalization")]
+    NORMALIZATION,
     #[cfg(feature = "op-numeric")]
     NUMERIC,
     #[cfg(feature = "op-optim")]
@@ -92,6 +108,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     POINTWISE,
     #[cfg(feature = "op-random")]
     RANDOM,
+    #[cfg(feature = "op-recurrent")]
+    RECURRENT,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
     #[cfg(feature = "op-view")]

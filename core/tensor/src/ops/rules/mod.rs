@@ -7,14 +7,17 @@
 mod activation;
 mod broadcast;
 mod creation;
+mod distance;
 mod elementary;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
 mod layout;
 mod linalg;
+mod loss;
 mod masks;
 mod nn;
+mod normalization;
 mod numeric;
 mod pointwise;
 mod promotion;
@@ -25,14 +28,17 @@ pub use activation::*;
 pub(crate) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 pub use creation::*;
+pub use distance::*;
 pub use elementary::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
 pub use layout::{is_non_overlapping_and_dense, preserved_strides};
 pub use linalg::*;
+pub use loss::*;
 pub use masks::*;
 pub use nn::*;
+pub use normalization::*;
 pub use numeric::*;
 pub use pointwise::*;
 pub use promotion::{Promotion, common_dtype, scalar_dtype};

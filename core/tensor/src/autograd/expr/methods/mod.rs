@@ -9,6 +9,8 @@ mod bitwise;
 mod comparison;
 mod copy;
 mod creation;
+#[cfg(feature = "op-distance")]
+mod distance;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
@@ -20,10 +22,14 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 mod view;

@@ -6,12 +6,23 @@ public final class Results {
     private Results() {}
 
     /**
-     * The results values, indices.
+     * The results result0, result1, result2, result3.
      *
-     * @param values as the operator describes it
-     * @param indices as the operator describes it
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     * @param result2 as the operator describes it
+     * @param result3 as the operator describes it
      */
-    public record ValuesIndices(Tensor values, Tensor indices) {}
+    public record Result0Result1Result2Result3(Tensor result0, Tensor result1, Tensor result2, Tensor result3) {}
+
+    /**
+     * The results result0, result1, result2.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     * @param result2 as the operator describes it
+     */
+    public record Result0Result1Result2(Tensor result0, Tensor result1, Tensor result2) {}
 
     /**
      * The results result0, result1.
@@ -20,6 +31,14 @@ public final class Results {
      * @param result1 as the operator describes it
      */
     public record Result0Result1(Tensor result0, Tensor result1) {}
+
+    /**
+     * The results values, indices.
+     *
+     * @param values as the operator describes it
+     * @param indices as the operator describes it
+     */
+    public record ValuesIndices(Tensor values, Tensor indices) {}
 
     /**
      * The results min, max.
