@@ -278,10 +278,12 @@ fn body(raw: &RawOp, signature: &Signature, problems: &mut Vec<String>) -> Body 
 
 fn forms(raw: &RawOp, signature: &Signature, body: &Body, problems: &mut Vec<String>) -> Vec<Form> {
     let written = signature.writes();
-    if signature.name.ends_with('_') != written {
-        problems.push("a name ends in `_` exactly if an argument is marked `(a!)`".to_string());
+    // What is written beside the results, running statistics say, leaves the name as it is.
+    let changes_first = signature.arguments.first().is_some_and(Argument::is_written);
+    if signature.name.ends_with('_') != changes_first {
+        problems.push("a name ends in `_` exactly if its first argument is marked `(a!)`".to_string());
     }
-    let kind = if written { FormKind::InPlace } else { FormKind::Functional };
+    let kind = if changes_first { FormKind::InPlace } else { FormKind::Functional };
     let mut forms = vec![form(kind, signature.clone(), &raw.variants, problems)];
     if written && (raw.inplace.is_some() || raw.out.is_some()) {
         problems.push("an operator that writes has no other in-place or out form".to_string());

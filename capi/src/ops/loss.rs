@@ -2,7 +2,7 @@
 //! C functions of the operators of the family `loss`. Losses, and the log-probabilities they start from.
 
 use crate::support::{arg, guard, out};
-use crate::tensor::rlt_tensor;
+use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
 
 /// Takes the logarithm of softmax along a dimension, without overflow.
@@ -438,6 +438,1190 @@ pub unsafe extern "C" fn rlt_tensor_cross_entropy_loss(
                 reduction,
                 ignore_index,
                 label_smoothing,
+            )?)
+        }
+    })
+}
+
+/// The squared distance of each element to its target.
+///
+/// `out = mean over i of (self_i - target_i)^2`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum). Other dtypes are
+/// refused.
+///
+/// `mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mse_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_mse_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::mse_loss(&self_, &target, reduction)?)
+        }
+    })
+}
+
+/// The squared distance of each element to its target.
+///
+/// `out = mean over i of (self_i - target_i)^2`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum). Other dtypes are
+/// refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mse_loss_out(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_mse_loss_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out = arg::tensor(out, "out")?;
+            ops::mse_loss_out(&self_, &target, reduction, &out)
+        }
+    })
+}
+
+/// Passes a gradient on through `mse_loss`.
+///
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+///
+/// `mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mse_loss_backward(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_mse_loss_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::mse_loss_backward(&grad_output, &self_, &target, reduction)?)
+        }
+    })
+}
+
+/// Passes a gradient on through `mse_loss`.
+///
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+/// The result is written into `grad_input`, resized where needed.
+///
+/// `mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
+/// Tensor(a!) grad_input) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mse_loss_backward_grad_input(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    grad_input: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_mse_loss_backward_grad_input", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let grad_input = arg::tensor(grad_input, "grad_input")?;
+            ops::mse_loss_backward_grad_input(&grad_output, &self_, &target, reduction, &grad_input)
+        }
+    })
+}
+
+/// The distance of each element to its target, squared where it is small.
+///
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `beta` must not be
+/// negative. Other dtypes are refused.
+///
+/// `smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    beta: f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_smooth_l1_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::smooth_l1_loss(&self_, &target, reduction, beta)?)
+        }
+    })
+}
+
+/// The distance of each element to its target, squared where it is small.
+///
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `beta` must not be
+/// negative. Other dtypes are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!)
+/// out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_out(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    beta: f64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_smooth_l1_loss_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out = arg::tensor(out, "out")?;
+            ops::smooth_l1_loss_out(&self_, &target, reduction, beta, &out)
+        }
+    })
+}
+
+/// Passes a gradient on through `smooth_l1_loss`.
+///
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+///
+/// `smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta)
+/// -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_backward(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    beta: f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_smooth_l1_loss_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::smooth_l1_loss_backward(&grad_output, &self_, &target, reduction, beta)?)
+        }
+    })
+}
+
+/// Passes a gradient on through `smooth_l1_loss`.
+///
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+/// The result is written into `grad_input`, resized where needed.
+///
+/// `smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction,
+/// float beta, *, Tensor(a!) grad_input) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_smooth_l1_loss_backward_grad_input(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    beta: f64,
+    grad_input: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_smooth_l1_loss_backward_grad_input", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let grad_input = arg::tensor(grad_input, "grad_input")?;
+            ops::smooth_l1_loss_backward_grad_input(&grad_output, &self_, &target, reduction, beta, &grad_input)
+        }
+    })
+}
+
+/// Half the squared distance of each element to its target, linear where it is large.
+///
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta /
+/// 2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `delta` must be
+/// positive. Other dtypes are refused.
+///
+/// `huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_huber_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    delta: f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_huber_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::huber_loss(&self_, &target, reduction, delta)?)
+        }
+    })
+}
+
+/// Half the squared distance of each element to its target, linear where it is large.
+///
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta /
+/// 2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `delta` must be
+/// positive. Other dtypes are refused.
+/// The result is written into `out`, resized where needed.
+///
+/// `huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out)
+/// -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_huber_loss_out(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    delta: f64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_huber_loss_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out = arg::tensor(out, "out")?;
+            ops::huber_loss_out(&self_, &target, reduction, delta, &out)
+        }
+    })
+}
+
+/// Passes a gradient on through `huber_loss`.
+///
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+///
+/// `huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_huber_loss_backward(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    delta: f64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_huber_loss_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::huber_loss_backward(&grad_output, &self_, &target, reduction, delta)?)
+        }
+    })
+}
+
+/// Passes a gradient on through `huber_loss`.
+///
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+/// The result is written into `grad_input`, resized where needed.
+///
+/// `huber_loss_backward.out(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta,
+/// *, Tensor(a!) grad_input) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_huber_loss_backward_out(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    delta: f64,
+    grad_input: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_huber_loss_backward_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let grad_input = arg::tensor(grad_input, "grad_input")?;
+            ops::huber_loss_backward_out(&grad_output, &self_, &target, reduction, delta, &grad_input)
+        }
+    })
+}
+
+/// The cross entropy between probabilities and targets, element by element.
+///
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not
+/// below -100`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The elements of `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_binary_cross_entropy", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::binary_cross_entropy(&self_, &target, weight.as_deref(), reduction)?)
+        }
+    })
+}
+
+/// The cross entropy between probabilities and targets, element by element.
+///
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not
+/// below -100`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The elements of `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
+/// The result is written into `out`, resized where needed.
+///
+/// `binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *,
+/// Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_out(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_binary_cross_entropy_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let out = arg::tensor(out, "out")?;
+            ops::binary_cross_entropy_out(&self_, &target, weight.as_deref(), reduction, &out)
+        }
+    })
+}
+
+/// Passes a gradient on through `binary_cross_entropy`.
+///
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+///
+/// `binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None,
+/// int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_backward(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_binary_cross_entropy_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::binary_cross_entropy_backward(&grad_output, &self_, &target, weight.as_deref(), reduction)?)
+        }
+    })
+}
+
+/// Passes a gradient on through `binary_cross_entropy`.
+///
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+///
+/// Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast. Other dtypes are refused.
+/// The result is written into `grad_input`, resized where needed.
+///
+/// `binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor?
+/// weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_backward_grad_input(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    grad_input: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_binary_cross_entropy_backward_grad_input", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let grad_input = arg::tensor(grad_input, "grad_input")?;
+            ops::binary_cross_entropy_backward_grad_input(
+                &grad_output,
+                &self_,
+                &target,
+                weight.as_deref(),
+                reduction,
+                &grad_input,
+            )
+        }
+    })
+}
+
+/// The cross entropy between logistic functions of scores and targets, without overflow.
+///
+/// `out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i =
+/// sigmoid(self_i)`
+///
+/// Shapes: `(*), (*), (*) broadcastable, (*) broadcastable -> (), or (*) without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor?
+/// pos_weight=None, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_binary_cross_entropy_with_logits(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    pos_weight: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_binary_cross_entropy_with_logits", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let pos_weight = arg::tensor_opt(pos_weight);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::binary_cross_entropy_with_logits(
+                &self_,
+                &target,
+                weight.as_deref(),
+                pos_weight.as_deref(),
+                reduction,
+            )?)
+        }
+    })
+}
+
+/// The distance of each element to its target.
+///
+/// `out = mean over i of |self_i - target_i|`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_l1_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_l1_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::l1_loss(&self_, &target, reduction)?)
+        }
+    })
+}
+
+/// The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+///
+/// `out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with
+/// log_target`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: `reduction` is 0 (none), 1 (mean) or 2 (sum). Complex tensors are refused.
+///
+/// `kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_kl_div(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    log_target: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_kl_div", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::kl_div(&self_, &target, reduction, arg::bool(log_target))?)
+        }
+    })
+}
+
+/// The negative log likelihood of counts under Poisson distributions.
+///
+/// `out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps);
+/// `full` adds the approximation of ln target_i! by Stirling for targets above 1`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction)
+/// -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_poisson_nll_loss(
+    input: *const rlt_tensor,
+    target: *const rlt_tensor,
+    log_input: i32,
+    full: i32,
+    eps: f64,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_poisson_nll_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::poisson_nll_loss(&input, &target, arg::bool(log_input), arg::bool(full), eps, reduction)?)
+        }
+    })
+}
+
+/// The logistic loss of scores for classes -1 and 1.
+///
+/// `out = mean over i of ln(1 + e^(-target_i self_i))`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_soft_margin_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_soft_margin_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::soft_margin_loss(&self_, &target, reduction)?)
+        }
+    })
+}
+
+/// Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
+///
+/// `out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1`
+///
+/// Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+/// Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_hinge_embedding_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    margin: f64,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_hinge_embedding_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::hinge_embedding_loss(&self_, &target, margin, reduction)?)
+        }
+    })
+}
+
+/// By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
+///
+/// `out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)`
+///
+/// Shapes: `(*), (*), (*) -> (), or (*) without reduction`.
+/// Errors: All three have as many dimensions; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int
+/// reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_margin_ranking_loss(
+    input1: *const rlt_tensor,
+    input2: *const rlt_tensor,
+    target: *const rlt_tensor,
+    margin: f64,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_margin_ranking_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input1 = arg::tensor(input1, "input1")?;
+            let input2 = arg::tensor(input2, "input2")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::margin_ranking_loss(&input1, &input2, &target, margin, reduction)?)
+        }
+    })
+}
+
+/// How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a
+/// margin.
+///
+/// `out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1`
+///
+/// Shapes: `(N, D), (N, D), (N) or (D), (D), () -> (), or the shape of target without reduction`.
+/// Errors: `target` has no dimension, or one beside inputs of two; `reduction` is 0 (none), 1 (mean) or
+/// 2 (sum).
+///
+/// `cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int
+/// reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cosine_embedding_loss(
+    input1: *const rlt_tensor,
+    input2: *const rlt_tensor,
+    target: *const rlt_tensor,
+    margin: f64,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cosine_embedding_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input1 = arg::tensor(input1, "input1")?;
+            let input2 = arg::tensor(input2, "input2")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::cosine_embedding_loss(&input1, &input2, &target, margin, reduction)?)
+        }
+    })
+}
+
+/// By how much anchors are not nearer to positive than to negative samples by a margin.
+///
+/// `out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap`
+/// takes the lesser of the distances of `negative` to both`
+///
+/// Shapes: `(N, D) or (D), three times -> (), or (N) or () without reduction`.
+/// Errors: All three have as many dimensions; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2,
+/// float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_triplet_margin_loss(
+    anchor: *const rlt_tensor,
+    positive: *const rlt_tensor,
+    negative: *const rlt_tensor,
+    margin: f64,
+    p: f64,
+    eps: f64,
+    swap: i32,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_triplet_margin_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let anchor = arg::tensor(anchor, "anchor")?;
+            let positive = arg::tensor(positive, "positive")?;
+            let negative = arg::tensor(negative, "negative")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::triplet_margin_loss(
+                &anchor,
+                &positive,
+                &negative,
+                margin,
+                p,
+                eps,
+                arg::bool(swap),
+                reduction,
+            )?)
+        }
+    })
+}
+
+/// nll_loss of images: a class for each place.
+///
+/// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+///
+/// Shapes: `(N, C, H, W), (N, H, W) -> (), or (N, H, W) without reduction`.
+/// Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+/// `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
+/// ignore_index=-100) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nll_loss2d(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    ignore_index: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nll_loss2d", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nll_loss2d(&self_, &target, weight.as_deref(), reduction, ignore_index)?)
+        }
+    })
+}
+
+/// nll_loss2d together with the sum of the weights that took part.
+///
+/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n
+/// weight[target_n] for the mean`
+///
+/// Shapes: `(N, C, H, W), (N, H, W) -> () or (N, H, W), ()`.
+/// Errors: As nll_loss2d.
+///
+/// `nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) ->
+/// (Tensor output, Tensor total_weight)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nll_loss2d_forward(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    ignore_index: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nll_loss2d_forward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) =
+                ops::nll_loss2d_forward(&self_, &target, weight.as_deref(), reduction, ignore_index)?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// The gradient of nll_loss2d.
+///
+/// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
+///
+/// Shapes: `() or (N, H, W), (N, C, H, W) -> (N, C, H, W)`.
+/// Errors: As nll_loss2d.
+///
+/// `nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
+/// int ignore_index, Tensor total_weight) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nll_loss2d_backward(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nll_loss2d_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let weight = arg::tensor_opt(weight);
+            let total_weight = arg::tensor(total_weight, "total_weight")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nll_loss2d_backward(
+                &grad_output,
+                &self_,
+                &target,
+                weight.as_deref(),
+                reduction,
+                ignore_index,
+                &total_weight,
+            )?)
+        }
+    })
+}
+
+/// By how much the score of the target class does not exceed those of the others by a margin.
+///
+/// `out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y
+/// = target_n`
+///
+/// Shapes: `(N, C) or (C), (N) or () -> (), or the shape of target without reduction`.
+/// Errors: `p` is 1 or 2; `target` is int64 with values in [0, C); `weight` has C elements; `reduction`
+/// is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int
+/// reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multi_margin_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    p: *const rlt_scalar,
+    margin: *const rlt_scalar,
+    weight: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multi_margin_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let p = arg::scalar(p, "p")?;
+            let margin = arg::scalar(margin, "margin")?;
+            let weight = arg::tensor_opt(weight);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::multi_margin_loss(&self_, &target, p, margin, weight.as_deref(), reduction)?)
+        }
+    })
+}
+
+/// By how much the scores of the target classes do not exceed those of the others by 1.
+///
+/// `out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] +
+/// self[n, c]) / C`
+///
+/// Shapes: `(N, C) or (C), the same -> (), or (N) or () without reduction`.
+/// Errors: `target` is int64: labels in [0, C), up to the first -1; `reduction` is 0 (none), 1 (mean)
+/// or 2 (sum).
+///
+/// `multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multilabel_margin_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::multilabel_margin_loss(&self_, &target, reduction)?)
+        }
+    })
+}
+
+/// multilabel_margin_loss together with a 1 for each class that is a label.
+///
+/// `As multilabel_margin_loss.`
+///
+/// Shapes: `(N, C) or (C), the same -> () or (N), the shape of self`.
+/// Errors: As multilabel_margin_loss.
+///
+/// `multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor
+/// is_target)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss_forward(
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multilabel_margin_loss_forward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::multilabel_margin_loss_forward(&self_, &target, reduction)?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// The gradient of multilabel_margin_loss.
+///
+/// `out[n, c] = grad_output / C for each label that c does not fall short of by 1, minus that for each
+/// such class of the label c`
+///
+/// Shapes: `() or (N), (N, C) or (C), the same, the same -> the shape of self`.
+/// Errors: As multilabel_margin_loss.
+///
+/// `multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction,
+/// Tensor is_target) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multilabel_margin_loss_backward(
+    grad_output: *const rlt_tensor,
+    self_: *const rlt_tensor,
+    target: *const rlt_tensor,
+    reduction: i64,
+    is_target: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multilabel_margin_loss_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_output = arg::tensor(grad_output, "grad_output")?;
+            let self_ = arg::tensor(self_, "self")?;
+            let target = arg::tensor(target, "target")?;
+            let is_target = arg::tensor(is_target, "is_target")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::multilabel_margin_loss_backward(&grad_output, &self_, &target, reduction, &is_target)?)
+        }
+    })
+}
+
+/// The negative log likelihood of target sequences under all their alignments with an input, by
+/// connectionist temporal classification.
+///
+/// `out = -ln of the sum over alignments of the product over t of e^(log_probs[t, n, c_t]); the mean
+/// divides each by its target's length`
+///
+/// Shapes: `(T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S) -> (), or (N) or () without
+/// reduction`.
+/// Errors: The lengths have an element for each of the batch and fit the input and the targets, which
+/// are int32 or int64; `blank` lies in [0, C - 1]; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+///
+/// `ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int
+/// blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_ctc_loss_IntList(
+    log_probs: *const rlt_tensor,
+    targets: *const rlt_tensor,
+    input_lengths: *const i64,
+    input_lengths_len: i64,
+    target_lengths: *const i64,
+    target_lengths_len: i64,
+    blank: i64,
+    reduction: i64,
+    zero_infinity: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_ctc_loss_IntList", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let log_probs = arg::tensor(log_probs, "log_probs")?;
+            let targets = arg::tensor(targets, "targets")?;
+            let input_lengths = arg::ints(input_lengths, input_lengths_len, "input_lengths")?;
+            let target_lengths = arg::ints(target_lengths, target_lengths_len, "target_lengths")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::ctc_loss_intlist(
+                &log_probs,
+                &targets,
+                input_lengths,
+                target_lengths,
+                blank,
+                reduction,
+                arg::bool(zero_infinity),
+            )?)
+        }
+    })
+}
+
+/// ctc_loss with the lengths in tensors.
+///
+/// `As with lists.`
+///
+/// Shapes: `(T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S), (N) or (), (N) or () -> (),
+/// or (N) or () without reduction`.
+/// Errors: As with lists; the lengths are integers on the CPU.
+///
+/// `ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int
+/// blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_ctc_loss_Tensor(
+    log_probs: *const rlt_tensor,
+    targets: *const rlt_tensor,
+    input_lengths: *const rlt_tensor,
+    target_lengths: *const rlt_tensor,
+    blank: i64,
+    reduction: i64,
+    zero_infinity: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_ctc_loss_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let log_probs = arg::tensor(log_probs, "log_probs")?;
+            let targets = arg::tensor(targets, "targets")?;
+            let input_lengths = arg::tensor(input_lengths, "input_lengths")?;
+            let target_lengths = arg::tensor(target_lengths, "target_lengths")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::ctc_loss_tensor(
+                &log_probs,
+                &targets,
+                &input_lengths,
+                &target_lengths,
+                blank,
+                reduction,
+                arg::bool(zero_infinity),
+            )?)
+        }
+    })
+}
+
+/// The negative log likelihoods of ctc_loss, and the logarithms of the likelihoods up to each step and
+/// label.
+///
+/// `result1[n, t, s] = ln of the sum over alignments of the first t steps that end at s of the product
+/// of their probabilities`
+///
+/// Shapes: `(T, N, C), (N, S) or (sum of target_lengths) -> (N), (N, T, 2 S + 1)`.
+/// Errors: As ctc_loss.
+///
+/// `_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0,
+/// bool zero_infinity=False) -> (Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__ctc_loss(
+    log_probs: *const rlt_tensor,
+    targets: *const rlt_tensor,
+    input_lengths: *const i64,
+    input_lengths_len: i64,
+    target_lengths: *const i64,
+    target_lengths_len: i64,
+    blank: i64,
+    zero_infinity: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__ctc_loss", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let log_probs = arg::tensor(log_probs, "log_probs")?;
+            let targets = arg::tensor(targets, "targets")?;
+            let input_lengths = arg::ints(input_lengths, input_lengths_len, "input_lengths")?;
+            let target_lengths = arg::ints(target_lengths, target_lengths_len, "target_lengths")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) =
+                ops::_ctc_loss(&log_probs, &targets, input_lengths, target_lengths, blank, arg::bool(zero_infinity))?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// The gradient of ctc_loss.
+///
+/// `out[t, n, c] = grad[n] * (e^(log_probs[t, n, c]) - the part of the likelihood that goes through c
+/// at t)`
+///
+/// Shapes: `(N), (T, N, C), ... -> (T, N, C)`.
+/// Errors: As ctc_loss. It has no derivative of its own, as in PyTorch.
+///
+/// `_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[]
+/// target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__ctc_loss_backward(
+    grad: *const rlt_tensor,
+    log_probs: *const rlt_tensor,
+    targets: *const rlt_tensor,
+    input_lengths: *const i64,
+    input_lengths_len: i64,
+    target_lengths: *const i64,
+    target_lengths_len: i64,
+    neg_log_likelihood: *const rlt_tensor,
+    log_alpha: *const rlt_tensor,
+    blank: i64,
+    zero_infinity: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__ctc_loss_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad = arg::tensor(grad, "grad")?;
+            let log_probs = arg::tensor(log_probs, "log_probs")?;
+            let targets = arg::tensor(targets, "targets")?;
+            let input_lengths = arg::ints(input_lengths, input_lengths_len, "input_lengths")?;
+            let target_lengths = arg::ints(target_lengths, target_lengths_len, "target_lengths")?;
+            let neg_log_likelihood = arg::tensor(neg_log_likelihood, "neg_log_likelihood")?;
+            let log_alpha = arg::tensor(log_alpha, "log_alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_ctc_loss_backward(
+                &grad,
+                &log_probs,
+                &targets,
+                input_lengths,
+                target_lengths,
+                &neg_log_likelihood,
+                &log_alpha,
+                blank,
+                arg::bool(zero_infinity),
             )?)
         }
     })

@@ -17,6 +17,8 @@ pub mod convolution;
 pub mod copy;
 #[cfg(feature = "op-creation")]
 pub mod creation;
+#[cfg(feature = "op-distance")]
+pub mod distance;
 #[cfg(feature = "op-elementary")]
 pub mod elementary;
 #[cfg(feature = "op-indexing")]
@@ -29,6 +31,8 @@ pub mod linalg;
 pub mod loss;
 #[cfg(feature = "op-nn")]
 pub mod nn;
+#[cfg(feature = "op-normalization")]
+pub mod normalization;
 #[cfg(feature = "op-numeric")]
 pub mod numeric;
 #[cfg(feature = "op-optim")]
@@ -39,6 +43,8 @@ pub mod pointwise;
 pub mod pooling;
 #[cfg(feature = "op-random")]
 pub mod random;
+#[cfg(feature = "op-recurrent")]
+pub mod recurrent;
 #[cfg(feature = "op-reduction")]
 pub mod reduction;
 #[cfg(feature = "op-view")]

@@ -345,6 +345,85 @@ pub unsafe extern "C" fn rlt_tensor_dropout_(self_: *const rlt_tensor, p: f64, t
     })
 }
 
+/// While training, sets each channel to zero with probability p and scales up the others; otherwise
+/// returns the input.
+///
+/// `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+///
+/// Shapes: `(N, C, *) -> the same`.
+/// Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+///
+/// `feature_dropout(Tensor input, float p, bool train) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_feature_dropout(
+    input: *const rlt_tensor,
+    p: f64,
+    train: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_feature_dropout", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::feature_dropout(&input, p, arg::bool(train))?)
+        }
+    })
+}
+
+/// While training, sets each element with probability p to what `selu` saturates at, then shifts and
+/// scales so that mean 0 and variance 1 stay; otherwise returns the input.
+///
+/// `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 /
+/// sqrt((alpha^2 p + 1) (1 - p))`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `p` must lie in [0, 1].
+///
+/// `alpha_dropout(Tensor input, float p, bool train) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_alpha_dropout(
+    input: *const rlt_tensor,
+    p: f64,
+    train: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_alpha_dropout", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::alpha_dropout(&input, p, arg::bool(train))?)
+        }
+    })
+}
+
+/// alpha_dropout of whole channels.
+///
+/// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
+/// -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+///
+/// Shapes: `(N, C, *) -> the same`.
+/// Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+///
+/// `feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_feature_alpha_dropout(
+    input: *const rlt_tensor,
+    p: f64,
+    train: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_feature_alpha_dropout", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input = arg::tensor(input, "input")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::feature_alpha_dropout(&input, p, arg::bool(train))?)
+        }
+    })
+}
+
 /// dropout together with the mask it drew.
 ///
 /// `result0_i = input_i * result1_i / (1 - p), result1_i ~ Bernoulli(1 - p)`
@@ -488,6 +567,249 @@ pub unsafe extern "C" fn rlt_tensor_one_hot(
             let self_ = arg::tensor(self_, "self")?;
             let out0 = out::tensor(out0, "out0")?;
             out0.give(ops::one_hot(&self_, num_classes)?)
+        }
+    })
+}
+
+/// softmax that is 0 where all of a row is minus infinity.
+///
+/// `out_i = e^(self_i) / sum_j e^(self_j), 0 if all self_j are -inf`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: As softmax.
+///
+/// `_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__safe_softmax(
+    self_: *const rlt_tensor,
+    dim: i64,
+    dtype: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__safe_softmax", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_safe_softmax(&self_, dim, dtype)?)
+        }
+    })
+}
+
+/// Scales those of the looked-up rows of a table whose norm is above a limit down to it.
+///
+/// `self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices`
+///
+/// Shapes: `(n, d), (*) -> (n, d)`.
+/// Errors: `self` has two dimensions; the indices must be int32 or int64 and lie in [0, n - 1].
+/// The result is written into `self`.
+///
+/// `embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_embedding_renorm_(
+    self_: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    max_norm: f64,
+    norm_type: f64,
+) -> i32 {
+    guard("rlt_tensor_embedding_renorm_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensor(indices, "indices")?;
+            ops::embedding_renorm_(&self_, &indices, max_norm, norm_type)
+        }
+    })
+}
+
+/// A product of two vectors with a matrix for each output.
+///
+/// `out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]`
+///
+/// Shapes: `(*, I), (*, J), (K, I, J), (K) -> (*, K)`.
+/// Errors: The leading dimensions of the inputs agree, and their last ones with the weight.
+///
+/// `bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_bilinear(
+    input1: *const rlt_tensor,
+    input2: *const rlt_tensor,
+    weight: *const rlt_tensor,
+    bias: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_bilinear", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let input1 = arg::tensor(input1, "input1")?;
+            let input2 = arg::tensor(input2, "input2")?;
+            let weight = arg::tensor(weight, "weight")?;
+            let bias = arg::tensor_opt(bias);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::bilinear(&input1, &input2, &weight, bias.as_deref())?)
+        }
+    })
+}
+
+/// Attention: for each query the mean of the values, weighted by how well their keys agree with it.
+///
+/// `out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given`
+///
+/// Shapes: `(*, L, E), (*, S, E), (*, S, V), (*, L, S) broadcastable -> (*, L, V)`.
+/// Errors: All have two dimensions or more and one dtype; `attn_mask` is bool (True takes part), float
+/// or of this dtype, and not given with `is_causal`. With `enable_gqa` the heads of `key` and `value`
+/// divide those of `query`.
+///
+/// `scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float
+/// dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_scaled_dot_product_attention(
+    query: *const rlt_tensor,
+    key: *const rlt_tensor,
+    value: *const rlt_tensor,
+    attn_mask: *const rlt_tensor,
+    dropout_p: f64,
+    is_causal: i32,
+    scale: *const f64,
+    enable_gqa: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_scaled_dot_product_attention", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let query = arg::tensor(query, "query")?;
+            let key = arg::tensor(key, "key")?;
+            let value = arg::tensor(value, "value")?;
+            let attn_mask = arg::tensor_opt(attn_mask);
+            let scale = arg::float_opt(scale);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::scaled_dot_product_attention(
+                &query,
+                &key,
+                &value,
+                attn_mask.as_deref(),
+                dropout_p,
+                arg::bool(is_causal),
+                scale,
+                arg::bool(enable_gqa),
+            )?)
+        }
+    })
+}
+
+/// Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
+///
+/// `result0[b, :] = the sum over i from offsets[b] to offsets[b + 1] of per_sample_weights[i] *
+/// weight[indices[i], :]`
+///
+/// Shapes: `(n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the
+/// maxima are`.
+/// Errors: `indices` and `offsets` are int32 or int64 and have one dimension; offsets begin at 0, do
+/// not go beyond L and, with include_last_offset, end with the end of the last bag. The gradient is
+/// dense, whatever `sparse` says.
+///
+/// `embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int
+/// mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) ->
+/// (Tensor, Tensor, Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_embedding_bag(
+    weight: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    offsets: *const rlt_tensor,
+    scale_grad_by_freq: i32,
+    mode: i64,
+    sparse: i32,
+    per_sample_weights: *const rlt_tensor,
+    include_last_offset: i32,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+    out2: *mut *mut rlt_tensor,
+    out3: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_embedding_bag", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let weight = arg::tensor(weight, "weight")?;
+            let indices = arg::tensor(indices, "indices")?;
+            let offsets = arg::tensor(offsets, "offsets")?;
+            let per_sample_weights = arg::tensor_opt(per_sample_weights);
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let out2 = out::tensor(out2, "out2")?;
+            let out3 = out::tensor(out3, "out3")?;
+            let (result0, result1, result2, result3) = ops::embedding_bag(
+                &weight,
+                &indices,
+                &offsets,
+                arg::bool(scale_grad_by_freq),
+                mode,
+                arg::bool(sparse),
+                per_sample_weights.as_deref(),
+                arg::bool(include_last_offset),
+            )?;
+            out0.give(result0)?;
+            out1.give(result1)?;
+            out2.give(result2)?;
+            out3.give(result3)
+        }
+    })
+}
+
+/// embedding_bag in which one row of the table counts for nothing.
+///
+/// `As embedding_bag, without the places where indices[i] = padding_idx`
+///
+/// Shapes: `(n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the
+/// maxima are`.
+/// Errors: As embedding_bag; `padding_idx` lies in [-n, n - 1].
+///
+/// `embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq,
+/// int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) ->
+/// (Tensor, Tensor, Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_embedding_bag_padding_idx(
+    weight: *const rlt_tensor,
+    indices: *const rlt_tensor,
+    offsets: *const rlt_tensor,
+    scale_grad_by_freq: i32,
+    mode: i64,
+    sparse: i32,
+    per_sample_weights: *const rlt_tensor,
+    include_last_offset: i32,
+    padding_idx: *const i64,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+    out2: *mut *mut rlt_tensor,
+    out3: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_embedding_bag_padding_idx", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let weight = arg::tensor(weight, "weight")?;
+            let indices = arg::tensor(indices, "indices")?;
+            let offsets = arg::tensor(offsets, "offsets")?;
+            let per_sample_weights = arg::tensor_opt(per_sample_weights);
+            let padding_idx = arg::int_opt(padding_idx);
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let out2 = out::tensor(out2, "out2")?;
+            let out3 = out::tensor(out3, "out3")?;
+            let (result0, result1, result2, result3) = ops::embedding_bag_padding_idx(
+                &weight,
+                &indices,
+                &offsets,
+                arg::bool(scale_grad_by_freq),
+                mode,
+                arg::bool(sparse),
+                per_sample_weights.as_deref(),
+                arg::bool(include_last_offset),
+                padding_idx,
+            )?;
+            out0.give(result0)?;
+            out1.give(result1)?;
+            out2.give(result2)?;
+            out3.give(result3)
         }
     })
 }

@@ -3,26 +3,8 @@
 
 use crate::math;
 use crate::number::{Number, Wide};
-use crate::pointwise::{HEAVY, LIGHT, Loop, functions};
+use crate::pointwise::{HEAVY, LIGHT, Loop, float_kernels};
 use rushlight_base::{Result, Scalar};
-
-/// Kernels of functions of floats: `name("name in PyTorch", grain, parameters...): |x, y| value;`. Two operands of a
-/// gradient are the gradient of the output and the input.
-macro_rules! activations {
-    ($($(#[$doc:meta])* $name:ident<$n:literal>($kernel:literal, $grain:ident $(, $parameter:ident)*):
-        |$($x:ident),+| $value:expr;)*) => {$(
-        $(#[$doc])*
-        pub fn $name(walk: &Loop<$n> $(, $parameter: f64)*) -> Result<()> {
-            functions! {
-                F { $($parameter: f64),* }: |$($x),+| {
-                    $(let $parameter = V::from_f64($parameter);)*
-                    $value
-                };
-            }
-            compute!(walk.common(), $kernel, half float, T => walk.apply::<T>($grain, F { $($parameter),* }))
-        }
-    )*};
-}
 
 /// A number in all lanes.
 macro_rules! constant {
@@ -31,7 +13,7 @@ macro_rules! constant {
     };
 }
 
-activations! {
+float_kernels! {
     /// out = a Phi(a), Phi the distribution function of the normal distribution.
     gelu<2>("GeluKernelImpl", HEAVY): |x| x * math::phi(x);
     /// out = grad (Phi(a) + a phi(a)): operands (out, grad, a).
@@ -129,6 +111,16 @@ activations! {
     /// out = 0 where -lambda <= a <= lambda, else a
     hardshrink<2>("hardshrink_cpu", LIGHT, lambda): |x| {
         V::select((-lambda).le(x) & x.le(lambda), constant!(0.0), x)
+    };
+    /// out = a sigmoid b: operands (out, a, b).
+    glu<3>("glu_cpu", HEAVY): |x, gate| x * math::sigmoid(gate);
+    /// out = ln(a / (1 - a))
+    logit<2>("logit_cpu", HEAVY): |x| math::log(x / (constant!(1.0) - x));
+    /// As `logit`, of an argument that is moved into [eps, 1 - eps].
+    logit_within<2>("logit_cpu", HEAVY, eps): |x| {
+        let one = constant!(1.0);
+        let x = V::select(x.lt(eps), eps, V::select((one - eps).lt(x), one - eps, x));
+        math::log(x / (one - x))
     };
     /// out = 0 where -lambda <= a <= lambda, else grad: operands (out, grad, a).
     shrink_backward<3>("shrink_backward_cpu", LIGHT, lambda): |grad, x| {

@@ -73,6 +73,19 @@ pub fn permutation(out: &Array, generator: &mut Generator) -> Result<()> {
     })
 }
 
+/// Factors in [lower, upper) where the second operand is not above zero, else 1.
+pub fn slopes(walk: &Loop<2>, lower: f64, upper: f64, generator: &mut Generator) -> Result<()> {
+    let distribution = Uniform::<f64>::new(lower, upper)?;
+    dispatch!(walk.dtype(1), "rrelu_with_noise_out_cpu", half float, T => {
+        let zero = <T as Real>::from_f64(0.0);
+        walk.transform::<T, T>(|a| {
+            let factor = if a <= zero { distribution.sample(generator) } else { 1.0 };
+            <T as Real>::from_f64(factor)
+        });
+        Ok(())
+    })
+}
+
 /// 0 or 1 with probability `p`, in any dtype.
 pub fn coins(walk: &Loop<1>, p: f64, generator: &mut Generator) -> Result<()> {
     let distribution = Bernoulli::new(p)?;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <rushlight/tensor.h>
+#include <rushlight/generator.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -918,6 +919,139 @@ int32_t rlt_tensor_prelu(const rlt_tensor *self_, const rlt_tensor *weight, rlt_
  * `_prelu_kernel(Tensor self, Tensor weight) -> Tensor`
  */
 int32_t rlt_tensor__prelu_kernel(const rlt_tensor *self_, const rlt_tensor *weight, rlt_tensor **out0);
+
+/**
+ * Weighs one half along a dimension by the logistic function of the other.
+ *
+ * `out = a * sigmoid(b), self = [a, b] along `dim``
+ *
+ * Shapes: `(..., 2 n, ...) -> (..., n, ...)`.
+ * Errors: The size of the dimension must be even; other dtypes are refused.
+ *
+ * `glu(Tensor self, int dim=-1) -> Tensor`
+ */
+int32_t rlt_tensor_glu(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+
+/**
+ * Weighs one half along a dimension by the logistic function of the other.
+ *
+ * `out = a * sigmoid(b), self = [a, b] along `dim``
+ *
+ * Shapes: `(..., 2 n, ...) -> (..., n, ...)`.
+ * Errors: The size of the dimension must be even; other dtypes are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_glu_out(const rlt_tensor *self_, int64_t dim, const rlt_tensor *out);
+
+/**
+ * Passes a gradient on through `glu`.
+ *
+ * `out = [grad_output * sigmoid(b), grad_output * a * sigmoid(b) * (1 - sigmoid(b))], self = [a, b]
+ * along `dim``
+ *
+ * Shapes: `(..., n, ...), (..., 2 n, ...) -> (..., 2 n, ...)`.
+ * Errors: The size of the dimension must be even.
+ *
+ * `glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor`
+ */
+int32_t rlt_tensor_glu_backward(const rlt_tensor *grad_output, const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+
+/**
+ * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
+ * given.
+ *
+ * `out_i = ln(self_i / (1 - self_i))`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ *
+ * `logit(Tensor self, float? eps=None) -> Tensor`
+ */
+int32_t rlt_tensor_logit(const rlt_tensor *self_, const double *eps, rlt_tensor **out0);
+
+/**
+ * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
+ * given.
+ *
+ * `out_i = ln(self_i / (1 - self_i))`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `self`.
+ *
+ * `logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logit_(const rlt_tensor *self_, const double *eps);
+
+/**
+ * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is
+ * given.
+ *
+ * `out_i = ln(self_i / (1 - self_i))`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logit_out(const rlt_tensor *self_, const double *eps, const rlt_tensor *out);
+
+/**
+ * Scales elements below zero down: in training by random factors, else by their mean.
+ *
+ * `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: `lower` must not be above `upper`; other dtypes are refused.
+ *
+ * `rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False,
+ * Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_rrelu(const rlt_tensor *self_,
+                         const rlt_scalar *lower,
+                         const rlt_scalar *upper,
+                         int32_t training,
+                         const rlt_generator *generator,
+                         rlt_tensor **out0);
+
+/**
+ * rrelu that writes the factors of training down.
+ *
+ * `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+ *
+ * Shapes: `(*), (*) -> (*)`.
+ * Errors: As rrelu.
+ *
+ * `rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar
+ * upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_rrelu_with_noise(const rlt_tensor *self_,
+                                    const rlt_tensor *noise,
+                                    const rlt_scalar *lower,
+                                    const rlt_scalar *upper,
+                                    int32_t training,
+                                    const rlt_generator *generator,
+                                    rlt_tensor **out0);
+
+/**
+ * rrelu in training, with its factors.
+ *
+ * `result0_i = result1_i * self_i, result1_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: As rrelu.
+ *
+ * `_rrelu(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor__rrelu(const rlt_tensor *self_,
+                          const rlt_scalar *lower,
+                          const rlt_scalar *upper,
+                          const rlt_generator *generator,
+                          rlt_tensor **out0,
+                          rlt_tensor **out1);
 
 #ifdef __cplusplus
 }  // extern "C"

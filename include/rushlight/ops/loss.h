@@ -249,6 +249,683 @@ int32_t rlt_tensor_cross_entropy_loss(const rlt_tensor *self_,
                                       double label_smoothing,
                                       rlt_tensor **out0);
 
+/**
+ * The squared distance of each element to its target.
+ *
+ * `out = mean over i of (self_i - target_i)^2`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum). Other dtypes are
+ * refused.
+ *
+ * `mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_mse_loss(const rlt_tensor *self_, const rlt_tensor *target, int64_t reduction, rlt_tensor **out0);
+
+/**
+ * The squared distance of each element to its target.
+ *
+ * `out = mean over i of (self_i - target_i)^2`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum). Other dtypes are
+ * refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_mse_loss_out(const rlt_tensor *self_,
+                                const rlt_tensor *target,
+                                int64_t reduction,
+                                const rlt_tensor *out);
+
+/**
+ * Passes a gradient on through `mse_loss`.
+ *
+ * `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ *
+ * `mse_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor`
+ */
+int32_t rlt_tensor_mse_loss_backward(const rlt_tensor *grad_output,
+                                     const rlt_tensor *self_,
+                                     const rlt_tensor *target,
+                                     int64_t reduction,
+                                     rlt_tensor **out0);
+
+/**
+ * Passes a gradient on through `mse_loss`.
+ *
+ * `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ * The result is written into `grad_input`, resized where needed.
+ *
+ * `mse_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction, *,
+ * Tensor(a!) grad_input) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_mse_loss_backward_grad_input(const rlt_tensor *grad_output,
+                                                const rlt_tensor *self_,
+                                                const rlt_tensor *target,
+                                                int64_t reduction,
+                                                const rlt_tensor *grad_input);
+
+/**
+ * The distance of each element to its target, squared where it is small.
+ *
+ * `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `beta` must not be
+ * negative. Other dtypes are refused.
+ *
+ * `smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor`
+ */
+int32_t rlt_tensor_smooth_l1_loss(const rlt_tensor *self_,
+                                  const rlt_tensor *target,
+                                  int64_t reduction,
+                                  double beta,
+                                  rlt_tensor **out0);
+
+/**
+ * The distance of each element to its target, squared where it is small.
+ *
+ * `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `beta` must not be
+ * negative. Other dtypes are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!)
+ * out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_smooth_l1_loss_out(const rlt_tensor *self_,
+                                      const rlt_tensor *target,
+                                      int64_t reduction,
+                                      double beta,
+                                      const rlt_tensor *out);
+
+/**
+ * Passes a gradient on through `smooth_l1_loss`.
+ *
+ * `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ *
+ * `smooth_l1_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta)
+ * -> Tensor`
+ */
+int32_t rlt_tensor_smooth_l1_loss_backward(const rlt_tensor *grad_output,
+                                           const rlt_tensor *self_,
+                                           const rlt_tensor *target,
+                                           int64_t reduction,
+                                           double beta,
+                                           rlt_tensor **out0);
+
+/**
+ * Passes a gradient on through `smooth_l1_loss`.
+ *
+ * `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ * The result is written into `grad_input`, resized where needed.
+ *
+ * `smooth_l1_loss_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, int reduction,
+ * float beta, *, Tensor(a!) grad_input) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_smooth_l1_loss_backward_grad_input(const rlt_tensor *grad_output,
+                                                      const rlt_tensor *self_,
+                                                      const rlt_tensor *target,
+                                                      int64_t reduction,
+                                                      double beta,
+                                                      const rlt_tensor *grad_input);
+
+/**
+ * Half the squared distance of each element to its target, linear where it is large.
+ *
+ * `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta /
+ * 2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `delta` must be
+ * positive. Other dtypes are refused.
+ *
+ * `huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor`
+ */
+int32_t rlt_tensor_huber_loss(const rlt_tensor *self_,
+                              const rlt_tensor *target,
+                              int64_t reduction,
+                              double delta,
+                              rlt_tensor **out0);
+
+/**
+ * Half the squared distance of each element to its target, linear where it is large.
+ *
+ * `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta /
+ * 2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum); `delta` must be
+ * positive. Other dtypes are refused.
+ * The result is written into `out`, resized where needed.
+ *
+ * `huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out)
+ * -> Tensor(a!)`
+ */
+int32_t rlt_tensor_huber_loss_out(const rlt_tensor *self_,
+                                  const rlt_tensor *target,
+                                  int64_t reduction,
+                                  double delta,
+                                  const rlt_tensor *out);
+
+/**
+ * Passes a gradient on through `huber_loss`.
+ *
+ * `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ *
+ * `huber_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_huber_loss_backward(const rlt_tensor *grad_output,
+                                       const rlt_tensor *self_,
+                                       const rlt_tensor *target,
+                                       int64_t reduction,
+                                       double delta,
+                                       rlt_tensor **out0);
+
+/**
+ * Passes a gradient on through `huber_loss`.
+ *
+ * `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ * The result is written into `grad_input`, resized where needed.
+ *
+ * `huber_loss_backward.out(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta,
+ * *, Tensor(a!) grad_input) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_huber_loss_backward_out(const rlt_tensor *grad_output,
+                                           const rlt_tensor *self_,
+                                           const rlt_tensor *target,
+                                           int64_t reduction,
+                                           double delta,
+                                           const rlt_tensor *grad_input);
+
+/**
+ * The cross entropy between probabilities and targets, element by element.
+ *
+ * `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not
+ * below -100`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The elements of `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast;
+ * `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_binary_cross_entropy(const rlt_tensor *self_,
+                                        const rlt_tensor *target,
+                                        const rlt_tensor *weight,
+                                        int64_t reduction,
+                                        rlt_tensor **out0);
+
+/**
+ * The cross entropy between probabilities and targets, element by element.
+ *
+ * `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not
+ * below -100`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The elements of `self` lie in [0, 1]; the tensors have one dtype and shapes that broadcast;
+ * `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ * The result is written into `out`, resized where needed.
+ *
+ * `binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *,
+ * Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_binary_cross_entropy_out(const rlt_tensor *self_,
+                                            const rlt_tensor *target,
+                                            const rlt_tensor *weight,
+                                            int64_t reduction,
+                                            const rlt_tensor *out);
+
+/**
+ * Passes a gradient on through `binary_cross_entropy`.
+ *
+ * `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ *
+ * `binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None,
+ * int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_binary_cross_entropy_backward(const rlt_tensor *grad_output,
+                                                 const rlt_tensor *self_,
+                                                 const rlt_tensor *target,
+                                                 const rlt_tensor *weight,
+                                                 int64_t reduction,
+                                                 rlt_tensor **out0);
+
+/**
+ * Passes a gradient on through `binary_cross_entropy`.
+ *
+ * `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+ *
+ * Shapes: `() or (*), (*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast. Other dtypes are refused.
+ * The result is written into `grad_input`, resized where needed.
+ *
+ * `binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor?
+ * weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_binary_cross_entropy_backward_grad_input(const rlt_tensor *grad_output,
+                                                            const rlt_tensor *self_,
+                                                            const rlt_tensor *target,
+                                                            const rlt_tensor *weight,
+                                                            int64_t reduction,
+                                                            const rlt_tensor *grad_input);
+
+/**
+ * The cross entropy between logistic functions of scores and targets, without overflow.
+ *
+ * `out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i =
+ * sigmoid(self_i)`
+ *
+ * Shapes: `(*), (*), (*) broadcastable, (*) broadcastable -> (), or (*) without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor?
+ * pos_weight=None, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_binary_cross_entropy_with_logits(const rlt_tensor *self_,
+                                                    const rlt_tensor *target,
+                                                    const rlt_tensor *weight,
+                                                    const rlt_tensor *pos_weight,
+                                                    int64_t reduction,
+                                                    rlt_tensor **out0);
+
+/**
+ * The distance of each element to its target.
+ *
+ * `out = mean over i of |self_i - target_i|`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_l1_loss(const rlt_tensor *self_, const rlt_tensor *target, int64_t reduction, rlt_tensor **out0);
+
+/**
+ * The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+ *
+ * `out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with
+ * log_target`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: `reduction` is 0 (none), 1 (mean) or 2 (sum). Complex tensors are refused.
+ *
+ * `kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor`
+ */
+int32_t rlt_tensor_kl_div(const rlt_tensor *self_,
+                          const rlt_tensor *target,
+                          int64_t reduction,
+                          int32_t log_target,
+                          rlt_tensor **out0);
+
+/**
+ * The negative log likelihood of counts under Poisson distributions.
+ *
+ * `out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps);
+ * `full` adds the approximation of ln target_i! by Stirling for targets above 1`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction)
+ * -> Tensor`
+ */
+int32_t rlt_tensor_poisson_nll_loss(const rlt_tensor *input,
+                                    const rlt_tensor *target,
+                                    int32_t log_input,
+                                    int32_t full,
+                                    double eps,
+                                    int64_t reduction,
+                                    rlt_tensor **out0);
+
+/**
+ * The logistic loss of scores for classes -1 and 1.
+ *
+ * `out = mean over i of ln(1 + e^(-target_i self_i))`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_soft_margin_loss(const rlt_tensor *self_,
+                                    const rlt_tensor *target,
+                                    int64_t reduction,
+                                    rlt_tensor **out0);
+
+/**
+ * Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
+ *
+ * `out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1`
+ *
+ * Shapes: `(*), (*) broadcastable -> (), or the shape of both without reduction`.
+ * Errors: The shapes must broadcast; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_hinge_embedding_loss(const rlt_tensor *self_,
+                                        const rlt_tensor *target,
+                                        double margin,
+                                        int64_t reduction,
+                                        rlt_tensor **out0);
+
+/**
+ * By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
+ *
+ * `out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)`
+ *
+ * Shapes: `(*), (*), (*) -> (), or (*) without reduction`.
+ * Errors: All three have as many dimensions; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int
+ * reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_margin_ranking_loss(const rlt_tensor *input1,
+                                       const rlt_tensor *input2,
+                                       const rlt_tensor *target,
+                                       double margin,
+                                       int64_t reduction,
+                                       rlt_tensor **out0);
+
+/**
+ * How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a
+ * margin.
+ *
+ * `out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1`
+ *
+ * Shapes: `(N, D), (N, D), (N) or (D), (D), () -> (), or the shape of target without reduction`.
+ * Errors: `target` has no dimension, or one beside inputs of two; `reduction` is 0 (none), 1 (mean) or
+ * 2 (sum).
+ *
+ * `cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int
+ * reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_cosine_embedding_loss(const rlt_tensor *input1,
+                                         const rlt_tensor *input2,
+                                         const rlt_tensor *target,
+                                         double margin,
+                                         int64_t reduction,
+                                         rlt_tensor **out0);
+
+/**
+ * By how much anchors are not nearer to positive than to negative samples by a margin.
+ *
+ * `out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap`
+ * takes the lesser of the distances of `negative` to both`
+ *
+ * Shapes: `(N, D) or (D), three times -> (), or (N) or () without reduction`.
+ * Errors: All three have as many dimensions; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2,
+ * float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_triplet_margin_loss(const rlt_tensor *anchor,
+                                       const rlt_tensor *positive,
+                                       const rlt_tensor *negative,
+                                       double margin,
+                                       double p,
+                                       double eps,
+                                       int32_t swap,
+                                       int64_t reduction,
+                                       rlt_tensor **out0);
+
+/**
+ * nll_loss of images: a class for each place.
+ *
+ * `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+ *
+ * Shapes: `(N, C, H, W), (N, H, W) -> (), or (N, H, W) without reduction`.
+ * Errors: `target` is int64 with values in [0, C) or `ignore_index`; `weight` has C elements;
+ * `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int
+ * ignore_index=-100) -> Tensor`
+ */
+int32_t rlt_tensor_nll_loss2d(const rlt_tensor *self_,
+                              const rlt_tensor *target,
+                              const rlt_tensor *weight,
+                              int64_t reduction,
+                              int64_t ignore_index,
+                              rlt_tensor **out0);
+
+/**
+ * nll_loss2d together with the sum of the weights that took part.
+ *
+ * `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n
+ * weight[target_n] for the mean`
+ *
+ * Shapes: `(N, C, H, W), (N, H, W) -> () or (N, H, W), ()`.
+ * Errors: As nll_loss2d.
+ *
+ * `nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) ->
+ * (Tensor output, Tensor total_weight)`
+ */
+int32_t rlt_tensor_nll_loss2d_forward(const rlt_tensor *self_,
+                                      const rlt_tensor *target,
+                                      const rlt_tensor *weight,
+                                      int64_t reduction,
+                                      int64_t ignore_index,
+                                      rlt_tensor **out0,
+                                      rlt_tensor **out1);
+
+/**
+ * The gradient of nll_loss2d.
+ *
+ * `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
+ *
+ * Shapes: `() or (N, H, W), (N, C, H, W) -> (N, C, H, W)`.
+ * Errors: As nll_loss2d.
+ *
+ * `nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction,
+ * int ignore_index, Tensor total_weight) -> Tensor`
+ */
+int32_t rlt_tensor_nll_loss2d_backward(const rlt_tensor *grad_output,
+                                       const rlt_tensor *self_,
+                                       const rlt_tensor *target,
+                                       const rlt_tensor *weight,
+                                       int64_t reduction,
+                                       int64_t ignore_index,
+                                       const rlt_tensor *total_weight,
+                                       rlt_tensor **out0);
+
+/**
+ * By how much the score of the target class does not exceed those of the others by a margin.
+ *
+ * `out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y
+ * = target_n`
+ *
+ * Shapes: `(N, C) or (C), (N) or () -> (), or the shape of target without reduction`.
+ * Errors: `p` is 1 or 2; `target` is int64 with values in [0, C); `weight` has C elements; `reduction`
+ * is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int
+ * reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_multi_margin_loss(const rlt_tensor *self_,
+                                     const rlt_tensor *target,
+                                     const rlt_scalar *p,
+                                     const rlt_scalar *margin,
+                                     const rlt_tensor *weight,
+                                     int64_t reduction,
+                                     rlt_tensor **out0);
+
+/**
+ * By how much the scores of the target classes do not exceed those of the others by 1.
+ *
+ * `out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] +
+ * self[n, c]) / C`
+ *
+ * Shapes: `(N, C) or (C), the same -> (), or (N) or () without reduction`.
+ * Errors: `target` is int64: labels in [0, C), up to the first -1; `reduction` is 0 (none), 1 (mean)
+ * or 2 (sum).
+ *
+ * `multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor`
+ */
+int32_t rlt_tensor_multilabel_margin_loss(const rlt_tensor *self_,
+                                          const rlt_tensor *target,
+                                          int64_t reduction,
+                                          rlt_tensor **out0);
+
+/**
+ * multilabel_margin_loss together with a 1 for each class that is a label.
+ *
+ * `As multilabel_margin_loss.`
+ *
+ * Shapes: `(N, C) or (C), the same -> () or (N), the shape of self`.
+ * Errors: As multilabel_margin_loss.
+ *
+ * `multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor
+ * is_target)`
+ */
+int32_t rlt_tensor_multilabel_margin_loss_forward(const rlt_tensor *self_,
+                                                  const rlt_tensor *target,
+                                                  int64_t reduction,
+                                                  rlt_tensor **out0,
+                                                  rlt_tensor **out1);
+
+/**
+ * The gradient of multilabel_margin_loss.
+ *
+ * `out[n, c] = grad_output / C for each label that c does not fall short of by 1, minus that for each
+ * such class of the label c`
+ *
+ * Shapes: `() or (N), (N, C) or (C), the same, the same -> the shape of self`.
+ * Errors: As multilabel_margin_loss.
+ *
+ * `multilabel_margin_loss_backward(Tensor grad_output, Tensor self, Tensor target, int reduction,
+ * Tensor is_target) -> Tensor`
+ */
+int32_t rlt_tensor_multilabel_margin_loss_backward(const rlt_tensor *grad_output,
+                                                   const rlt_tensor *self_,
+                                                   const rlt_tensor *target,
+                                                   int64_t reduction,
+                                                   const rlt_tensor *is_target,
+                                                   rlt_tensor **out0);
+
+/**
+ * The negative log likelihood of target sequences under all their alignments with an input, by
+ * connectionist temporal classification.
+ *
+ * `out = -ln of the sum over alignments of the product over t of e^(log_probs[t, n, c_t]); the mean
+ * divides each by its target's length`
+ *
+ * Shapes: `(T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S) -> (), or (N) or () without
+ * reduction`.
+ * Errors: The lengths have an element for each of the batch and fit the input and the targets, which
+ * are int32 or int64; `blank` lies in [0, C - 1]; `reduction` is 0 (none), 1 (mean) or 2 (sum).
+ *
+ * `ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int
+ * blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor`
+ */
+int32_t rlt_tensor_ctc_loss_IntList(const rlt_tensor *log_probs,
+                                    const rlt_tensor *targets,
+                                    const int64_t *input_lengths,
+                                    int64_t input_lengths_len,
+                                    const int64_t *target_lengths,
+                                    int64_t target_lengths_len,
+                                    int64_t blank,
+                                    int64_t reduction,
+                                    int32_t zero_infinity,
+                                    rlt_tensor **out0);
+
+/**
+ * ctc_loss with the lengths in tensors.
+ *
+ * `As with lists.`
+ *
+ * Shapes: `(T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S), (N) or (), (N) or () -> (),
+ * or (N) or () without reduction`.
+ * Errors: As with lists; the lengths are integers on the CPU.
+ *
+ * `ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int
+ * blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor`
+ */
+int32_t rlt_tensor_ctc_loss_Tensor(const rlt_tensor *log_probs,
+                                   const rlt_tensor *targets,
+                                   const rlt_tensor *input_lengths,
+                                   const rlt_tensor *target_lengths,
+                                   int64_t blank,
+                                   int64_t reduction,
+                                   int32_t zero_infinity,
+                                   rlt_tensor **out0);
+
+/**
+ * The negative log likelihoods of ctc_loss, and the logarithms of the likelihoods up to each step and
+ * label.
+ *
+ * `result1[n, t, s] = ln of the sum over alignments of the first t steps that end at s of the product
+ * of their probabilities`
+ *
+ * Shapes: `(T, N, C), (N, S) or (sum of target_lengths) -> (N), (N, T, 2 S + 1)`.
+ * Errors: As ctc_loss.
+ *
+ * `_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0,
+ * bool zero_infinity=False) -> (Tensor, Tensor)`
+ */
+int32_t rlt_tensor__ctc_loss(const rlt_tensor *log_probs,
+                             const rlt_tensor *targets,
+                             const int64_t *input_lengths,
+                             int64_t input_lengths_len,
+                             const int64_t *target_lengths,
+                             int64_t target_lengths_len,
+                             int64_t blank,
+                             int32_t zero_infinity,
+                             rlt_tensor **out0,
+                             rlt_tensor **out1);
+
+/**
+ * The gradient of ctc_loss.
+ *
+ * `out[t, n, c] = grad[n] * (e^(log_probs[t, n, c]) - the part of the likelihood that goes through c
+ * at t)`
+ *
+ * Shapes: `(N), (T, N, C), ... -> (T, N, C)`.
+ * Errors: As ctc_loss. It has no derivative of its own, as in PyTorch.
+ *
+ * `_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[]
+ * target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) ->
+ * Tensor`
+ */
+int32_t rlt_tensor__ctc_loss_backward(const rlt_tensor *grad,
+                                      const rlt_tensor *log_probs,
+                                      const rlt_tensor *targets,
+                                      const int64_t *input_lengths,
+                                      int64_t input_lengths_len,
+                                      const int64_t *target_lengths,
+                                      int64_t target_lengths_len,
+                                      const rlt_tensor *neg_log_likelihood,
+                                      const rlt_tensor *log_alpha,
+                                      int64_t blank,
+                                      int32_t zero_infinity,
+                                      rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -190,6 +190,46 @@ int32_t rlt_tensor_dropout(const rlt_tensor *input, double p, int32_t train, rlt
 int32_t rlt_tensor_dropout_(const rlt_tensor *self_, double p, int32_t train);
 
 /**
+ * While training, sets each channel to zero with probability p and scales up the others; otherwise
+ * returns the input.
+ *
+ * `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+ *
+ * Shapes: `(N, C, *) -> the same`.
+ * Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+ *
+ * `feature_dropout(Tensor input, float p, bool train) -> Tensor`
+ */
+int32_t rlt_tensor_feature_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
+
+/**
+ * While training, sets each element with probability p to what `selu` saturates at, then shifts and
+ * scales so that mean 0 and variance 1 stay; otherwise returns the input.
+ *
+ * `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 /
+ * sqrt((alpha^2 p + 1) (1 - p))`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `p` must lie in [0, 1].
+ *
+ * `alpha_dropout(Tensor input, float p, bool train) -> Tensor`
+ */
+int32_t rlt_tensor_alpha_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
+
+/**
+ * alpha_dropout of whole channels.
+ *
+ * `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha =
+ * -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+ *
+ * Shapes: `(N, C, *) -> the same`.
+ * Errors: `p` must lie in [0, 1]; `input` has two dimensions or more.
+ *
+ * `feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor`
+ */
+int32_t rlt_tensor_feature_alpha_dropout(const rlt_tensor *input, double p, int32_t train, rlt_tensor **out0);
+
+/**
  * dropout together with the mask it drew.
  *
  * `result0_i = input_i * result1_i / (1 - p), result1_i ~ Bernoulli(1 - p)`
@@ -270,6 +310,129 @@ int32_t rlt_tensor_embedding_dense_backward(const rlt_tensor *grad_output,
  * `one_hot(Tensor self, int num_classes=-1) -> Tensor`
  */
 int32_t rlt_tensor_one_hot(const rlt_tensor *self_, int64_t num_classes, rlt_tensor **out0);
+
+/**
+ * softmax that is 0 where all of a row is minus infinity.
+ *
+ * `out_i = e^(self_i) / sum_j e^(self_j), 0 if all self_j are -inf`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: As softmax.
+ *
+ * `_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
+ */
+int32_t rlt_tensor__safe_softmax(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, rlt_tensor **out0);
+
+/**
+ * Scales those of the looked-up rows of a table whose norm is above a limit down to it.
+ *
+ * `self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices`
+ *
+ * Shapes: `(n, d), (*) -> (n, d)`.
+ * Errors: `self` has two dimensions; the indices must be int32 or int64 and lie in [0, n - 1].
+ * The result is written into `self`.
+ *
+ * `embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_embedding_renorm_(const rlt_tensor *self_,
+                                     const rlt_tensor *indices,
+                                     double max_norm,
+                                     double norm_type);
+
+/**
+ * A product of two vectors with a matrix for each output.
+ *
+ * `out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]`
+ *
+ * Shapes: `(*, I), (*, J), (K, I, J), (K) -> (*, K)`.
+ * Errors: The leading dimensions of the inputs agree, and their last ones with the weight.
+ *
+ * `bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor`
+ */
+int32_t rlt_tensor_bilinear(const rlt_tensor *input1,
+                            const rlt_tensor *input2,
+                            const rlt_tensor *weight,
+                            const rlt_tensor *bias,
+                            rlt_tensor **out0);
+
+/**
+ * Attention: for each query the mean of the values, weighted by how well their keys agree with it.
+ *
+ * `out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given`
+ *
+ * Shapes: `(*, L, E), (*, S, E), (*, S, V), (*, L, S) broadcastable -> (*, L, V)`.
+ * Errors: All have two dimensions or more and one dtype; `attn_mask` is bool (True takes part), float
+ * or of this dtype, and not given with `is_causal`. With `enable_gqa` the heads of `key` and `value`
+ * divide those of `query`.
+ *
+ * `scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float
+ * dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor`
+ */
+int32_t rlt_tensor_scaled_dot_product_attention(const rlt_tensor *query,
+                                                const rlt_tensor *key,
+                                                const rlt_tensor *value,
+                                                const rlt_tensor *attn_mask,
+                                                double dropout_p,
+                                                int32_t is_causal,
+                                                const double *scale,
+                                                int32_t enable_gqa,
+                                                rlt_tensor **out0);
+
+/**
+ * Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
+ *
+ * `result0[b, :] = the sum over i from offsets[b] to offsets[b + 1] of per_sample_weights[i] *
+ * weight[indices[i], :]`
+ *
+ * Shapes: `(n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the
+ * maxima are`.
+ * Errors: `indices` and `offsets` are int32 or int64 and have one dimension; offsets begin at 0, do
+ * not go beyond L and, with include_last_offset, end with the end of the last bag. The gradient is
+ * dense, whatever `sparse` says.
+ *
+ * `embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int
+ * mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) ->
+ * (Tensor, Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor_embedding_bag(const rlt_tensor *weight,
+                                 const rlt_tensor *indices,
+                                 const rlt_tensor *offsets,
+                                 int32_t scale_grad_by_freq,
+                                 int64_t mode,
+                                 int32_t sparse,
+                                 const rlt_tensor *per_sample_weights,
+                                 int32_t include_last_offset,
+                                 rlt_tensor **out0,
+                                 rlt_tensor **out1,
+                                 rlt_tensor **out2,
+                                 rlt_tensor **out3);
+
+/**
+ * embedding_bag in which one row of the table counts for nothing.
+ *
+ * `As embedding_bag, without the places where indices[i] = padding_idx`
+ *
+ * Shapes: `(n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the
+ * maxima are`.
+ * Errors: As embedding_bag; `padding_idx` lies in [-n, n - 1].
+ *
+ * `embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq,
+ * int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) ->
+ * (Tensor, Tensor, Tensor, Tensor)`
+ */
+int32_t rlt_tensor_embedding_bag_padding_idx(const rlt_tensor *weight,
+                                             const rlt_tensor *indices,
+                                             const rlt_tensor *offsets,
+                                             int32_t scale_grad_by_freq,
+                                             int64_t mode,
+                                             int32_t sparse,
+                                             const rlt_tensor *per_sample_weights,
+                                             int32_t include_last_offset,
+                                             const int64_t *padding_idx,
+                                             rlt_tensor **out0,
+                                             rlt_tensor **out1,
+                                             rlt_tensor **out2,
+                                             rlt_tensor **out3);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -157,6 +157,33 @@ static void example_prelu(void) {
     rlt_tensor_free(weight1);
 }
 
+// glu([3.0, 0.0]) -> [1.5]
+static void example_glu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_glu(self0, -1, &out), "glu");
+    example_expect(out, "glu", (const float[]){1.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// logit([0.5]) -> [0.0]
+static void example_logit(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logit(self0, NULL, &out), "logit");
+    example_expect(out, "logit", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// rrelu([-2.0, 2.0], 0.25, 0.75) -> [-1.0, 2.0]
+static void example_rrelu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rrelu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.25, 0.0}, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.75, 0.0}, 0, NULL, &out), "rrelu");
+    example_expect(out, "rrelu", (const float[]){-1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
 // bitwise_not([0, 5]) -> [-1, -6]
 static void example_bitwise_not(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){0, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -686,6 +713,59 @@ static void example_zero(void) {
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_zero(self0, &out), "zero");
     example_expect(out, "zero", (const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// cosine_similarity([[3.0, 0.0]], [[2.0, 0.0]]) -> [1.0]
+static void example_cosine_similarity(void) {
+    rlt_tensor *x10 = example_tensor((const float[]){3.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x21 = example_tensor((const float[]){2.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cosine_similarity(x10, x21, 1, 1e-8, &out), "cosine_similarity");
+    example_expect(out, "cosine_similarity", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x10);
+    rlt_tensor_free(x21);
+}
+
+// pairwise_distance([0.0, 0.0], [3.0, 4.0], eps=0.0) -> 5.0
+static void example_pairwise_distance(void) {
+    rlt_tensor *x10 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x21 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pairwise_distance(x10, x21, 2, 0.0, 0, &out), "pairwise_distance");
+    example_expect(out, "pairwise_distance", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x10);
+    rlt_tensor_free(x21);
+}
+
+// dist([0.0, 0.0], [3.0, 4.0]) -> 5.0
+static void example_dist(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_dist(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "dist");
+    example_expect(out, "dist", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// cdist([[0.0, 0.0]], [[3.0, 4.0], [0.0, 0.0]]) -> [[5.0, 0.0]]
+static void example_cdist(void) {
+    rlt_tensor *x10 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x21 = example_tensor((const float[]){3.0f, 4.0f, 0.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cdist(x10, x21, 2, NULL, &out), "cdist");
+    example_expect(out, "cdist", (const float[]){5.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x10);
+    rlt_tensor_free(x21);
+}
+
+// pdist([[0.0, 0.0], [3.0, 4.0]]) -> [5.0]
+static void example_pdist(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pdist(self0, 2, &out), "pdist");
+    example_expect(out, "pdist", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
@@ -1689,6 +1769,166 @@ static void example_log_softmax_int(void) {
     rlt_tensor_free(self0);
 }
 
+// mse_loss([1.0, 3.0], [1.0, 1.0]) -> 2.0
+static void example_mse_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_mse_loss(self0, target1, 1, &out), "mse_loss");
+    example_expect(out, "mse_loss", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// smooth_l1_loss([1.0, 3.0], [1.0, 1.0]) -> 0.75
+static void example_smooth_l1_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_smooth_l1_loss(self0, target1, 1, 1.0, &out), "smooth_l1_loss");
+    example_expect(out, "smooth_l1_loss", (const float[]){0.75f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// huber_loss([1.0, 3.0], [1.0, 1.0]) -> 0.75
+static void example_huber_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_huber_loss(self0, target1, 1, 1.0, &out), "huber_loss");
+    example_expect(out, "huber_loss", (const float[]){0.75f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// binary_cross_entropy([1.0], [1.0]) -> 0.0
+static void example_binary_cross_entropy(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_binary_cross_entropy(self0, target1, NULL, 1, &out), "binary_cross_entropy");
+    example_expect(out, "binary_cross_entropy", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// binary_cross_entropy_with_logits([1000.0], [1.0]) -> 0.0
+static void example_binary_cross_entropy_with_logits(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_binary_cross_entropy_with_logits(self0, target1, NULL, NULL, 1, &out), "binary_cross_entropy_with_logits");
+    example_expect(out, "binary_cross_entropy_with_logits", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// l1_loss([1.0, 3.0], [1.0, 1.0]) -> 1.0
+static void example_l1_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_l1_loss(self0, target1, 1, &out), "l1_loss");
+    example_expect(out, "l1_loss", (const float[]){1.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// kl_div([0.0, 0.0], [1.0, 1.0]) -> 0.0
+static void example_kl_div(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_kl_div(self0, target1, 1, 0, &out), "kl_div");
+    example_expect(out, "kl_div", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// poisson_nll_loss([0.0], [1.0], true, false, 0.0, 1) -> 1.0
+static void example_poisson_nll_loss(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_poisson_nll_loss(input0, target1, 1, 0, 0.0, 1, &out), "poisson_nll_loss");
+    example_expect(out, "poisson_nll_loss", (const float[]){1.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(target1);
+}
+
+// soft_margin_loss([1000.0], [1.0]) -> 0.0
+static void example_soft_margin_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_soft_margin_loss(self0, target1, 1, &out), "soft_margin_loss");
+    example_expect(out, "soft_margin_loss", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// hinge_embedding_loss([0.25, 0.25], [1.0, -1.0]) -> 0.5
+static void example_hinge_embedding_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.25f, 0.25f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, -1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hinge_embedding_loss(self0, target1, 1.0, 1, &out), "hinge_embedding_loss");
+    example_expect(out, "hinge_embedding_loss", (const float[]){0.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// margin_ranking_loss([1.0], [3.0], [1.0]) -> 2.0
+static void example_margin_ranking_loss(void) {
+    rlt_tensor *input10 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *input21 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target2 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_margin_ranking_loss(input10, input21, target2, 0.0, 1, &out), "margin_ranking_loss");
+    example_expect(out, "margin_ranking_loss", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input10);
+    rlt_tensor_free(input21);
+    rlt_tensor_free(target2);
+}
+
+// cosine_embedding_loss([1.0, 0.0], [0.0, 1.0], -1) -> 0.0
+static void example_cosine_embedding_loss(void) {
+    rlt_tensor *input10 = example_tensor((const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *input21 = example_tensor((const float[]){0.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target2 = example_tensor((const int64_t[]){-1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cosine_embedding_loss(input10, input21, target2, 0.0, 1, &out), "cosine_embedding_loss");
+    example_expect(out, "cosine_embedding_loss", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input10);
+    rlt_tensor_free(input21);
+    rlt_tensor_free(target2);
+}
+
+// triplet_margin_loss([0.0], [0.0], [4.0]) -> 0.0
+static void example_triplet_margin_loss(void) {
+    rlt_tensor *anchor0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *positive1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *negative2 = example_tensor((const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_triplet_margin_loss(anchor0, positive1, negative2, 1.0, 2, 1e-6, 0, 1, &out), "triplet_margin_loss");
+    example_expect(out, "triplet_margin_loss", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(anchor0);
+    rlt_tensor_free(positive1);
+    rlt_tensor_free(negative2);
+}
+
+// multi_margin_loss([1.0, 1.0], 0) -> 0.5
+static void example_multi_margin_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_multi_margin_loss(self0, target1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, NULL, 1, &out), "multi_margin_loss");
+    example_expect(out, "multi_margin_loss", (const float[]){0.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
 // softmax([0.0, 0.0], 0) -> [0.5, 0.5]
 static void example_softmax_int(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
@@ -1725,6 +1965,50 @@ static void example_one_hot(void) {
     example_ok(rlt_tensor_one_hot(self0, -1, &out), "one_hot");
     example_expect(out, "one_hot", (const int64_t[]){0, 1, 1, 0}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
+}
+
+// bilinear([2.0], [3.0], [[[4.0]]]) -> [24.0]
+static void example_bilinear(void) {
+    rlt_tensor *input10 = example_tensor((const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *input21 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight2 = example_tensor((const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bilinear(input10, input21, weight2, NULL, &out), "bilinear");
+    example_expect(out, "bilinear", (const float[]){24.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input10);
+    rlt_tensor_free(input21);
+    rlt_tensor_free(weight2);
+}
+
+// scaled_dot_product_attention([[1.0]], [[2.0]], [[3.0]]) -> [[3.0]]
+static void example_scaled_dot_product_attention(void) {
+    rlt_tensor *query0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *key1 = example_tensor((const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *value2 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_scaled_dot_product_attention(query0, key1, value2, NULL, 0.0, 0, NULL, 0, &out), "scaled_dot_product_attention");
+    example_expect(out, "scaled_dot_product_attention", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(query0);
+    rlt_tensor_free(key1);
+    rlt_tensor_free(value2);
+}
+
+// group_norm([[1.0, 3.0]], 1, eps=0.0) -> [[-1.0, 1.0]]
+static void example_group_norm(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_group_norm(input0, 1, NULL, NULL, 0.0, 1, &out), "group_norm");
+    example_expect(out, "group_norm", (const float[]){-1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+}
+
+// rms_norm([[3.0, 3.0]], [2], eps=0.0) -> [[1.0, 1.0]]
+static void example_rms_norm(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){3.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rms_norm(input0, (const int64_t[]){2}, 1, NULL, &(const double){0.0}, &out), "rms_norm");
+    example_expect(out, "rms_norm", (const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
 }
 
 // abs([-2, 3]) -> [2, 3]
@@ -3095,6 +3379,9 @@ int main(void) {
     example_hardshrink();
     example_threshold();
     example_prelu();
+    example_glu();
+    example_logit();
+    example_rrelu();
     example_bitwise_not();
     example_bitwise_and_Tensor();
     example_bitwise_and_Scalar();
@@ -3151,6 +3438,11 @@ int main(void) {
     example_arange_start_step();
     example_fill_Scalar();
     example_zero();
+    example_cosine_similarity();
+    example_pairwise_distance();
+    example_dist();
+    example_cdist();
+    example_pdist();
     example_exp2();
     example_expm1();
     example_log2();
@@ -3249,10 +3541,28 @@ int main(void) {
     example_matmul();
     example_linear();
     example_log_softmax_int();
+    example_mse_loss();
+    example_smooth_l1_loss();
+    example_huber_loss();
+    example_binary_cross_entropy();
+    example_binary_cross_entropy_with_logits();
+    example_l1_loss();
+    example_kl_div();
+    example_poisson_nll_loss();
+    example_soft_margin_loss();
+    example_hinge_embedding_loss();
+    example_margin_ranking_loss();
+    example_cosine_embedding_loss();
+    example_triplet_margin_loss();
+    example_multi_margin_loss();
     example_softmax_int();
     example_layer_norm();
     example_embedding();
     example_one_hot();
+    example_bilinear();
+    example_scaled_dot_product_attention();
+    example_group_norm();
+    example_rms_norm();
     example_abs();
     example_sign();
     example_sgn();

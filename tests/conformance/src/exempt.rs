@@ -11,6 +11,13 @@ const ONCE: &str = "halves that PyTorch rounds after each of four steps, and tha
 
 const COLUMNS: &str = "halves: PyTorch rounds each tap's products to half and adds them up in half; here, too, they are rounded \
                        once, and the exactly rounded result does not agree with what is recorded";
+const QUOTIENT: &str =
+    "halves: PyTorch rounds the quotient, or the logarithm, before it goes on; here the result alone is rounded";
+
+const OVERFLOWS: &str = "halves: PyTorch's e^(-x y) overflows to infinity; here the loss, which is a number, is given";
+
+const FREQUENCY: &str = "PyTorch divides the gradient of the n-th distinct index by the frequency of the n-th index of the \
+                         sorted list; here by its own";
 
 /// An operator, the case (none: the whole overload is absent), and why.
 const EXEMPT: &[(&str, Option<usize>, &str)] = &[
@@ -42,10 +49,18 @@ const EXEMPT: &[(&str, Option<usize>, &str)] = &[
     ("aten::masked_fill.Tensor", None, LATER),
     ("aten::min.other", None, LATER),
     ("aten::narrow.Tensor", None, LATER),
+    ("aten::embedding_bag.padding_idx", Some(10), FREQUENCY),
+    ("aten::kl_div", Some(17), QUOTIENT),
     ("aten::layer_norm", Some(2), ONE_ELEMENT),
+    ("aten::logit", Some(13), QUOTIENT),
+    ("aten::logit", Some(14), QUOTIENT),
+    ("aten::logit", Some(16), QUOTIENT),
+    ("aten::logit", Some(17), QUOTIENT),
     ("aten::native_layer_norm", Some(8), ONE_ELEMENT),
     ("aten::normal.Tensor_Tensor", None, LATER),
     ("aten::normal.Tensor_float", None, LATER),
+    ("aten::soft_margin_loss", Some(13), OVERFLOWS),
+    ("aten::soft_margin_loss", Some(14), OVERFLOWS),
     ("aten::squeeze.dims", None, LATER),
     (
         "aten::real",

@@ -16,6 +16,8 @@ pub mod convolution;
 pub mod copy;
 #[cfg(feature = "op-creation")]
 pub mod creation;
+#[cfg(feature = "op-distance")]
+pub mod distance;
 #[cfg(feature = "op-elementary")]
 pub mod elementary;
 #[cfg(feature = "op-indexing")]
@@ -28,6 +30,8 @@ pub mod linalg;
 pub mod loss;
 #[cfg(feature = "op-nn")]
 pub mod nn;
+#[cfg(feature = "op-normalization")]
+pub mod normalization;
 #[cfg(feature = "op-numeric")]
 pub mod numeric;
 #[cfg(feature = "op-optim")]
@@ -38,6 +42,8 @@ pub mod pointwise;
 pub mod pooling;
 #[cfg(feature = "op-random")]
 pub mod random;
+#[cfg(feature = "op-recurrent")]
+pub mod recurrent;
 #[cfg(feature = "op-reduction")]
 pub mod reduction;
 #[cfg(feature = "op-view")]

@@ -221,6 +221,54 @@ pub extern "system" fn Java_org_rushlight_internal_Native_dropout_1<'l>(
     })
 }
 
+/// `feature_dropout(Tensor input, float p, bool train) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_feature_1dropout<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    input: TensorHandle,
+    p: jdouble,
+    train: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let input = input.get("input")?;
+        let result = ops::feature_dropout(&input, p, support::flag(train))?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `alpha_dropout(Tensor input, float p, bool train) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_alpha_1dropout<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    input: TensorHandle,
+    p: jdouble,
+    train: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let input = input.get("input")?;
+        let result = ops::alpha_dropout(&input, p, support::flag(train))?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_feature_1alpha_1dropout<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    input: TensorHandle,
+    p: jdouble,
+    train: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let input = input.get("input")?;
+        let result = ops::feature_alpha_dropout(&input, p, support::flag(train))?;
+        Ok(frame.give(result))
+    })
+}
+
 /// `native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_native_1dropout<'l>(
@@ -311,5 +359,161 @@ pub extern "system" fn Java_org_rushlight_internal_Native_one_1hot<'l>(
         let self_ = self_.get("self")?;
         let result = ops::one_hot(&self_, num_classes)?;
         Ok(frame.give(result))
+    })
+}
+
+/// `_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1safe_1softmax<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    dtype: jint,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::_safe_softmax(&self_, dim, support::optional_dtype(dtype)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1renorm_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: TensorHandle,
+    max_norm: jdouble,
+    norm_type: jdouble,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let indices = indices.get("indices")?;
+        ops::embedding_renorm_(&self_, &indices, max_norm, norm_type)
+    })
+}
+
+/// `bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_bilinear<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    input1: TensorHandle,
+    input2: TensorHandle,
+    weight: TensorHandle,
+    bias: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let input1 = input1.get("input1")?;
+        let input2 = input2.get("input2")?;
+        let weight = weight.get("weight")?;
+        let bias = bias.optional();
+        let result = ops::bilinear(&input1, &input2, &weight, bias.as_deref())?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_scaled_1dot_1product_1attention<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    attn_mask: TensorHandle,
+    dropout_p: jdouble,
+    is_causal: jboolean,
+    has_scale: jboolean,
+    scale: jdouble,
+    enable_gqa: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let query = query.get("query")?;
+        let key = key.get("key")?;
+        let value = value.get("value")?;
+        let attn_mask = attn_mask.optional();
+        let result = ops::scaled_dot_product_attention(
+            &query,
+            &key,
+            &value,
+            attn_mask.as_deref(),
+            dropout_p,
+            support::flag(is_causal),
+            support::optional(has_scale, scale),
+            support::flag(enable_gqa),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1bag<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    weight: TensorHandle,
+    indices: TensorHandle,
+    offsets: TensorHandle,
+    scale_grad_by_freq: jboolean,
+    mode: jlong,
+    sparse: jboolean,
+    per_sample_weights: TensorHandle,
+    include_last_offset: jboolean,
+) -> jlongArray {
+    guard(env, |frame| {
+        let weight = weight.get("weight")?;
+        let indices = indices.get("indices")?;
+        let offsets = offsets.get("offsets")?;
+        let per_sample_weights = per_sample_weights.optional();
+        let (result0, result1, result2, result3) = ops::embedding_bag(
+            &weight,
+            &indices,
+            &offsets,
+            support::flag(scale_grad_by_freq),
+            mode,
+            support::flag(sparse),
+            per_sample_weights.as_deref(),
+            support::flag(include_last_offset),
+        )?;
+        frame.give_all([result0, result1, result2, result3])
+    })
+}
+
+/// `embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_embedding_1bag_1padding_1idx<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    weight: TensorHandle,
+    indices: TensorHandle,
+    offsets: TensorHandle,
+    scale_grad_by_freq: jboolean,
+    mode: jlong,
+    sparse: jboolean,
+    per_sample_weights: TensorHandle,
+    include_last_offset: jboolean,
+    has_padding_idx: jboolean,
+    padding_idx: jlong,
+) -> jlongArray {
+    guard(env, |frame| {
+        let weight = weight.get("weight")?;
+        let indices = indices.get("indices")?;
+        let offsets = offsets.get("offsets")?;
+        let per_sample_weights = per_sample_weights.optional();
+        let (result0, result1, result2, result3) = ops::embedding_bag_padding_idx(
+            &weight,
+            &indices,
+            &offsets,
+            support::flag(scale_grad_by_freq),
+            mode,
+            support::flag(sparse),
+            per_sample_weights.as_deref(),
+            support::flag(include_last_offset),
+            support::optional(has_padding_idx, padding_idx),
+        )?;
+        frame.give_all([result0, result1, result2, result3])
     })
 }

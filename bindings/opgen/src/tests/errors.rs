@@ -132,5 +132,5 @@ fn mistakes_of_the_file_are_named() {
 #[test]
 fn in_place_names_go_with_written_arguments() {
     let text = SOUND.replace("mul.Tensor(Tensor self, Tensor other)", "mul.Tensor(Tensor(a!) self, Tensor other)");
-    assert!(problems(&text).contains("a name ends in `_` exactly if an argument is marked `(a!)`"));
+    assert!(problems(&text).contains("a name ends in `_` exactly if its first argument is marked `(a!)`"));
 }

@@ -60,6 +60,7 @@ macro_rules! arities {
 arities! {
     Function1, Apply1, 2: a;
     Function2, Apply2, 3: a b;
+    Function3, Apply3, 4: a b c;
 }
 
 /// `functions! { Exp: |x| math::exp(x); }` names functions that [`Loop::apply`] takes. Parameters that are the same for
@@ -68,13 +69,16 @@ macro_rules! functions {
     ($($name:ident $({ $($field:ident: $type:ty),* })?: |$($x:ident),+| $value:expr;)*) => {$(
         #[derive(Clone, Copy)]
         struct $name { $($($field: $type),*)? }
-        functions!(@of $name [$($($field)*)?] |$($x),+| $value);
+        $crate::pointwise::functions!(@of $name [$($($field)*)?] |$($x),+| $value);
     )*};
     (@of $name:ident [$($field:ident)*] |$x:ident| $value:expr) => {
-        functions!(@impl Function1 $name [$($field)*] |$x| $value);
+        $crate::pointwise::functions!(@impl Function1 $name [$($field)*] |$x| $value);
     };
     (@of $name:ident [$($field:ident)*] |$x:ident, $y:ident| $value:expr) => {
-        functions!(@impl Function2 $name [$($field)*] |$x, $y| $value);
+        $crate::pointwise::functions!(@impl Function2 $name [$($field)*] |$x, $y| $value);
+    };
+    (@of $name:ident [$($field:ident)*] |$x:ident, $y:ident, $z:ident| $value:expr) => {
+        $crate::pointwise::functions!(@impl Function3 $name [$($field)*] |$x, $y, $z| $value);
     };
     (@impl $Function:ident $name:ident [$($field:ident)*] |$($x:ident),+| $value:expr) => {
         impl crate::pointwise::$Function for $name {
@@ -87,4 +91,22 @@ macro_rules! functions {
     };
 }
 
-pub(crate) use functions;
+/// Kernels of functions of floats: `name<operands>("name in PyTorch", grain, parameters...): |x, y| value;`, where
+/// parameters are rounded to the type that is computed in.
+macro_rules! float_kernels {
+    ($($(#[$doc:meta])* $name:ident<$n:literal>($kernel:literal, $grain:ident $(, $parameter:ident)*):
+        |$($x:ident),+| $value:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(walk: &crate::pointwise::Loop<$n> $(, $parameter: f64)*) -> rushlight_base::Result<()> {
+            crate::pointwise::functions! {
+                F { $($parameter: f64),* }: |$($x),+| {
+                    $(let $parameter = V::from_f64($parameter);)*
+                    $value
+                };
+            }
+            compute!(walk.common(), $kernel, half float, T => walk.apply::<T>($grain, F { $($parameter),* }))
+        }
+    )*};
+}
+
+pub(crate) use {float_kernels, functions};

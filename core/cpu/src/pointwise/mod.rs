@@ -19,7 +19,7 @@ use crate::number::Number;
 use crate::simd;
 pub(crate) use drive::Cast;
 use flat::{Map1, Map2, Map3};
-pub(crate) use function::{Function1, Function2, functions};
+pub(crate) use function::{Function1, Function2, Function3, float_kernels, functions};
 use rushlight_base::plan::Plan;
 use rushlight_base::{DType, DimVec, Element, Result, same_sizes};
 use std::marker::PhantomData;

@@ -9,11 +9,13 @@ pub(crate) mod driver;
 pub(crate) mod fold;
 mod moments;
 mod norms;
+mod pairs;
 pub(crate) mod reducer;
 mod tree;
 
-pub use moments::variance;
+pub use moments::{moments, variance};
 pub use norms::norm;
+pub use pairs::distances;
 
 use crate::array::Array;
 use crate::number::{Analytic, Number};

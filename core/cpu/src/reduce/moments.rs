@@ -10,6 +10,7 @@ use crate::array::Array;
 use crate::convert::Source;
 use crate::number::{Analytic, Number, Real, Wide};
 use crate::simd::{Float, FloatVector, Kernel, Simd};
+use num_complex::Complex;
 use rushlight_base::Result;
 use std::marker::PhantomData;
 
@@ -163,6 +164,16 @@ impl<T: Float<Wide: Real>> Kernel for TileDeviations<'_, T> {
             }
         }
     }
+}
+
+/// Mean and variance, without correction, of each group of `a` into `out`: as the real and the imaginary part of complex
+/// numbers, of the type that is computed in. Of nothing, the mean is 0 and the variance is no number.
+pub fn moments(out: &Array, a: &Array) -> Result<()> {
+    dispatch!(a.dtype(), "batch_norm", half float, T => {
+        reduce_into(out, a, ToMoments::<T>(PhantomData), |moments| {
+            Complex { re: moments.mean, im: moments.squares.div(moments.count) }
+        })
+    })
 }
 
 /// The variance of each group of `a` into `out`: the sum of squared deviations from the mean, divided by the number of

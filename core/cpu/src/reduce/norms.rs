@@ -12,20 +12,20 @@ use std::marker::PhantomData;
 
 float_folds! {
     /// How many differ from zero.
-    Set, 0.0, |x| V::select(x.eq(V::from_f64(0.0)), V::from_f64(0.0), V::from_f64(1.0)), |a, b| a + b, a.add(b);
+    pub(super) Set, 0.0, |x| V::select(x.eq(V::from_f64(0.0)), V::from_f64(0.0), V::from_f64(1.0)), |a, b| a + b, a.add(b);
     /// Sum of sizes.
-    Sizes, 0.0, |x| x.abs(), |a, b| a + b, a.add(b);
+    pub(super) Sizes, 0.0, |x| x.abs(), |a, b| a + b, a.add(b);
     /// Sum of squares.
-    Squares, 0.0, |x| x * x, |a, b| a + b, a.add(b);
+    pub(super) Squares, 0.0, |x| x * x, |a, b| a + b, a.add(b);
     /// Largest size; NaN wins.
-    LargestSize, 0.0, |x| x.abs(), |a, b| a.max(b), if a.is_nan() | (a >= b) { a } else { b };
+    pub(super) LargestSize, 0.0, |x| x.abs(), |a, b| a.max(b), if a.is_nan() | (a >= b) { a } else { b };
     /// Smallest size; NaN wins.
     SmallestSize, f64::INFINITY, |x| x.abs(), |a, b| a.min(b), if a.is_nan() | (a <= b) { a } else { b };
 }
 
 /// Sum of powers of sizes.
 #[derive(Clone, Copy)]
-struct Powers(f64);
+pub(super) struct Powers(pub(super) f64);
 
 impl FloatFold for Powers {
     const COST: usize = 8;

@@ -9,8 +9,12 @@ mod convolution;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
+#[cfg(feature = "op-loss")]
+mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 #[cfg(feature = "op-pooling")]
@@ -25,8 +29,12 @@ pub use convolution::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
 pub use indexing::*;
+#[cfg(feature = "op-loss")]
+pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
 #[cfg(feature = "op-pooling")]

@@ -1,10 +1,11 @@
 //! Kernels of the activation functions and their gradients.
 
-use super::access::over;
+use super::access::{array, over};
 use super::rules::{SELU_ALPHA, SELU_SCALE};
-use crate::dense::Dense;
-use rushlight_base::{Result, Scalar};
-use rushlight_cpu::{activation, arithmetic, elementary};
+use crate::dense::{Dense, Geometry};
+use crate::generator::Generator;
+use rushlight_base::{Result, Scalar, wrap_dim};
+use rushlight_cpu::{Loop, activation, arithmetic, elementary, random};
 
 /// `kernels! { elu[self_](alpha, scale) }`: a kernel of the loop of the same name, from these tensors, with these numbers.
 macro_rules! kernels {
@@ -113,4 +114,38 @@ pub fn relu6(out: &Dense, self_: &Dense) -> Result<()> {
 /// The gradient of `hardshrink` and `softshrink`.
 pub fn shrink_backward(out: &Dense, grad_output: &Dense, self_: &Dense, lambd: Scalar) -> Result<()> {
     over(out.dtype, [out, grad_output, self_], |walk| activation::shrink_backward(walk, lambd.to_f64()))
+}
+
+/// out = the first half of self along dim times the logistic function of the second
+pub fn glu(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
+    let at = wrap_dim(dim, self_.ndim())?;
+    let half = |nth: i64| {
+        let Geometry { mut sizes, strides, offset } = self_.geometry.clone();
+        sizes[at] /= 2;
+        let offset = offset + nth * sizes[at] * strides[at];
+        self_.with_geometry(Geometry { sizes, strides, offset })
+    };
+    over(out.dtype, [out, &half(0), &half(1)], activation::glu)
+}
+
+/// out = ln(self / (1 - self))
+pub fn logit(out: &Dense, self_: &Dense, eps: Option<f64>) -> Result<()> {
+    over(out.dtype, [out, self_], |walk| match eps {
+        Some(eps) => activation::logit_within(walk, eps),
+        None => activation::logit(walk),
+    })
+}
+
+/// out0 = self times out1, which is random where self is not above zero, else 1
+pub fn rrelu(
+    out0: &Dense,
+    out1: &Dense,
+    self_: &Dense,
+    lower: Scalar,
+    upper: Scalar,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    let walk = Loop::new([array(out1), array(self_)])?;
+    random::slopes(&walk, lower.to_f64(), upper.to_f64(), &mut Generator::or_default(generator).lock())?;
+    super::pointwise::mul(out0, self_, out1)
 }

@@ -1,10 +1,16 @@
 //! Kernels that read and write at the places of an index.
 
-#[cfg(feature = "op-nn")]
-use super::access::Operand;
 use super::access::{Constant, array, copy_into, copy_unless_same};
+#[cfg(feature = "op-nn")]
+use super::access::{Operand, number_of, over};
+#[cfg(feature = "op-nn")]
+use crate::dense::Geometry;
 use crate::dense::{Dense, Spec};
+#[cfg(feature = "op-nn")]
+use rushlight_base::ensure;
 use rushlight_base::{DType, DimVec, Result, Scalar, bail, wrap_dim};
+#[cfg(feature = "op-nn")]
+use rushlight_cpu::elementary;
 use rushlight_cpu::indexing::{self, Combine, Places};
 use rushlight_cpu::{Loop, fill};
 
@@ -228,4 +234,48 @@ pub fn embedding(
     let indexed = [indexing::Indexed { dim: 0, index: long.array() }];
     let places = Places::together(&indexed, indices.sizes(), 0, &array(weight))?;
     indexing::gather(&array(out), &array(weight), &places)
+}
+
+/// self = self with the rows at indices scaled down to a norm of max_norm
+#[cfg(feature = "op-nn")]
+pub fn embedding_renorm_(self_: &Dense, indices: &Dense, max_norm: f64, norm_type: f64) -> Result<()> {
+    ensure!(
+        self_.ndim() == 2,
+        Runtime,
+        "Expected 2-dimensional tensor, but got {}-dimensional tensor for argument #1 'self' (while checking arguments \
+         for embedding_renorm_)",
+        self_.ndim()
+    );
+    ensure!(
+        matches!(indices.dtype, DType::I32 | DType::I64),
+        Runtime,
+        "Expected tensor for argument #2 'indices' to have one of the following scalar types: Long, Int; but got {} \
+         instead (while checking arguments for embedding_renorm_)",
+        indices.dtype.c10_name()
+    );
+    ensure!(
+        self_.dtype.is_floating(),
+        Runtime,
+        "norm(): input dtype should be either floating point or complex. Got {} instead.",
+        self_.dtype.c10_name()
+    );
+    let (count, width) = (indices.numel(), self_.sizes()[1]);
+    let list = Spec::new(indices.sizes(), DType::I64, self_.device).allocate()?;
+    copy_into(&list, indices)?;
+    let list = list.with_geometry(Geometry::contiguous(&[count]));
+    let rows = Spec::new(&[count, width], self_.dtype, self_.device).allocate()?;
+    index_select(&rows, self_, 0, &list)?;
+    let norms = Spec::new(&[count], self_.dtype, self_.device).allocate()?;
+    super::reduce::linalg_vector_norm(&norms, &rows, Scalar::Float(norm_type), Some(&[1]), false, None)?;
+    let part = |of: &Dense, sizes: &[i64], offset: i64| {
+        of.with_geometry(Geometry { offset: of.geometry.offset + offset, ..Geometry::contiguous(sizes) })
+    };
+    for nth in 0..count {
+        let norm = number_of(&part(&norms, &[], nth))?;
+        if norm > max_norm {
+            let row = part(&rows, &[width], nth * width);
+            over(row.dtype, [&row, &row], |walk| elementary::scale(walk, max_norm / (norm + 1e-7)))?;
+        }
+    }
+    index_copy(self_, self_, 0, &list, &rows)
 }

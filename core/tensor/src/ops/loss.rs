@@ -1,9 +1,11 @@
-//! Kernels of the negative log likelihood.
+//! Kernels of losses.
 
-use super::access::array;
-use crate::dense::Dense;
-use rushlight_base::Result;
+use super::access::{array, number_of, over};
+use crate::dense::{Dense, Spec};
+use rushlight_base::{Result, Scalar, ensure};
+use rushlight_cpu::extrema::{Extremum, extremum};
 use rushlight_cpu::loss::{self, Reduction, Targets};
+use rushlight_cpu::{Loop, deviation, fill, multilabel};
 
 fn targets<'a>(target: &'a Dense, weight: Option<&'a Dense>, ignore_index: i64) -> Targets<'a> {
     Targets { target: array(target), weight: weight.map(array), ignore_index }
@@ -43,4 +45,159 @@ pub fn nll_loss_backward(
     let targets = targets(target, weight, ignore_index);
     let reduction = reduction_of(self_, reduction)?;
     loss::nll_loss_backward(&array(out), &array(grad_output), &targets, reduction, &array(total_weight))
+}
+
+/// The losses of the elements, from `kernel`, as `reduction` says.
+fn reduced(
+    out: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    weight: Option<&Dense>,
+    reduction: i64,
+    kernel: impl FnOnce(&Loop<3>) -> Result<()>,
+) -> Result<()> {
+    let losses = |to: &Dense| {
+        over(to.dtype, [to, self_, target], kernel)?;
+        weight.map_or(Ok(()), |weight| super::pointwise::mul(to, to, weight))
+    };
+    let reduction = Reduction::from_code(reduction)?;
+    if reduction == Reduction::None {
+        return losses(out);
+    }
+    let sizes = super::rules::broadcast_sizes(self_.sizes(), target.sizes())?;
+    let each = Spec::new(&sizes, out.dtype, out.device).allocate()?;
+    losses(&each)?;
+    match reduction {
+        Reduction::Mean => super::reduce::mean(out, &each, None),
+        _ => super::reduce::sum(out, &each, None),
+    }
+}
+
+/// What the gradient of each element is multiplied by: for a mean, a part.
+fn share_of(out: &Dense, reduction: i64) -> f64 {
+    if reduction == 1 { 1.0 / out.numel() as f64 } else { 1.0 }
+}
+
+/// out = (self - target)^2, reduced
+pub fn mse_loss(out: &Dense, self_: &Dense, target: &Dense, reduction: i64) -> Result<()> {
+    reduced(out, self_, target, None, reduction, deviation::squared)
+}
+
+/// out = the gradient of `mse_loss` by self
+pub fn mse_loss_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    reduction: i64,
+) -> Result<()> {
+    let share = share_of(out, reduction);
+    over(out.dtype, [out, grad_output, self_, target], |walk| deviation::squared_backward(walk, share))
+}
+
+/// out = the distance of self to target, rounded off within beta, reduced
+pub fn smooth_l1_loss(out: &Dense, self_: &Dense, target: &Dense, reduction: i64, beta: f64) -> Result<()> {
+    reduced(out, self_, target, None, reduction, |walk| deviation::smooth_l1(walk, beta))
+}
+
+/// out = the gradient of `smooth_l1_loss` by self
+pub fn smooth_l1_loss_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    reduction: i64,
+    beta: f64,
+) -> Result<()> {
+    let share = share_of(out, reduction);
+    over(out.dtype, [out, grad_output, self_, target], |walk| deviation::smooth_l1_backward(walk, beta, share))
+}
+
+/// out = half the squared distance of self to target, linear beyond delta, reduced
+pub fn huber_loss(out: &Dense, self_: &Dense, target: &Dense, reduction: i64, delta: f64) -> Result<()> {
+    reduced(out, self_, target, None, reduction, |walk| deviation::huber(walk, delta))
+}
+
+/// out = the gradient of `huber_loss` by self
+pub fn huber_loss_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    reduction: i64,
+    delta: f64,
+) -> Result<()> {
+    let share = share_of(out, reduction);
+    over(out.dtype, [out, grad_output, self_, target], |walk| deviation::huber_backward(walk, delta, share))
+}
+
+/// out = the cross entropy of probabilities and targets, reduced
+pub fn binary_cross_entropy(
+    out: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    weight: Option<&Dense>,
+    reduction: i64,
+) -> Result<()> {
+    if self_.numel() > 0 && self_.dtype.is_floating() {
+        let end = Spec::new(&[], self_.dtype, self_.device).allocate()?;
+        for which in [Extremum::Min, Extremum::Max] {
+            extremum(Some(&array(&end)), None, &array(self_), which)?;
+            // Also not if it is no number.
+            let within = (0.0..=1.0).contains(&number_of(&end)?);
+            ensure!(within, Runtime, "all elements of input should be between 0 and 1");
+        }
+    }
+    reduced(out, self_, target, weight, reduction, deviation::cross_entropy)
+}
+
+/// out = the gradient of `binary_cross_entropy` by self
+pub fn binary_cross_entropy_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    weight: Option<&Dense>,
+    reduction: i64,
+) -> Result<()> {
+    let share = share_of(out, reduction);
+    over(out.dtype, [out, grad_output, self_, target], |walk| deviation::cross_entropy_backward(walk, share))?;
+    weight.map_or(Ok(()), |weight| super::pointwise::mul(out, out, weight))
+}
+
+/// output, is_target = the loss of rows with several labels, reduced, and which classes are labels
+pub fn multilabel_margin_loss_forward(
+    out0: &Dense,
+    out1: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    reduction: i64,
+) -> Result<()> {
+    fill::fill(&Loop::new([array(out1)])?, Scalar::Int(0))?;
+    let reduction = Reduction::from_code(reduction)?;
+    if reduction == Reduction::None || self_.ndim() < 2 {
+        return multilabel::multilabel_margin(&array(out0), &array(out1), &array(self_), &array(target));
+    }
+    let each = Spec::new(&self_.sizes()[..1], out0.dtype, out0.device).allocate()?;
+    multilabel::multilabel_margin(&array(&each), &array(out1), &array(self_), &array(target))?;
+    match reduction {
+        Reduction::Mean => super::reduce::mean(out0, &each, None),
+        _ => super::reduce::sum(out0, &each, None),
+    }
+}
+
+/// out = the gradient of `multilabel_margin_loss` by self
+pub fn multilabel_margin_loss_backward(
+    out: &Dense,
+    grad_output: &Dense,
+    self_: &Dense,
+    target: &Dense,
+    reduction: i64,
+    is_target: &Dense,
+) -> Result<()> {
+    fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
+    let rows = if self_.ndim() < 2 { 1 } else { self_.sizes()[0] };
+    let factor = if reduction == 1 { 1.0 / rows as f64 } else { 1.0 };
+    let (grad, scores, marks) = (array(grad_output), array(self_), array(is_target));
+    multilabel::multilabel_margin_backward(&array(out), &grad, &scores, &array(target), &marks, factor)
 }

@@ -7,12 +7,15 @@
 
 mod access;
 pub mod activation;
+pub mod channel_norm;
 pub mod compare;
 pub mod composite;
 #[cfg(feature = "op-convolution")]
 pub mod conv;
 pub mod copy;
 pub mod creation;
+pub mod ctc;
+pub mod distance;
 pub mod elementary;
 pub mod generated;
 pub mod index;

@@ -16,7 +16,7 @@ fn packed_copy(dense: &Dense, dtype: DType) -> Result<Dense> {
 }
 
 /// `dense` in `dtype`, without gaps: vectors of a row's or a column's length.
-fn numbers(dense: &Dense, dtype: DType) -> Result<Cow<'_, Dense>> {
+pub(super) fn numbers(dense: &Dense, dtype: DType) -> Result<Cow<'_, Dense>> {
     let fits = dense.dtype == dtype && dense.is_contiguous();
     Ok(if fits { Cow::Borrowed(dense) } else { Cow::Owned(packed_copy(dense, dtype)?) })
 }

@@ -155,7 +155,7 @@ pub fn all_dims(out: &Dense, self_: &Dense, dim: Option<&[i64]>, _keepdim: bool)
 }
 
 /// The real and the imaginary part of a complex tensor.
-fn parts(dense: &Dense) -> [Dense; 2] {
+pub(super) fn parts(dense: &Dense) -> [Dense; 2] {
     [0, 1].map(|part| {
         let strides = dense.strides().iter().map(|stride| stride * 2).collect();
         let offset = dense.geometry.offset * 2 + part;

@@ -525,6 +525,77 @@ inline Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   rlt::check(rlt_tensor__prelu_kernel(self.handle(), weight.handle(), &out0));
   return Tensor(out0);
 }
+/// Weighs one half along a dimension by the logistic function of the other.
+/// `out = a * sigmoid(b), self = [a, b] along `dim``
+inline Tensor glu(const Tensor& self, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_glu(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Weighs one half along a dimension by the logistic function of the other.
+/// `out = a * sigmoid(b), self = [a, b] along `dim``
+inline Tensor& glu_outf(const Tensor& self, int64_t dim, Tensor& out) {
+  rlt::check(rlt_tensor_glu_out(self.handle(), dim, out.handle()));
+  return out;
+}
+/// Weighs one half along a dimension by the logistic function of the other.
+/// `out = a * sigmoid(b), self = [a, b] along `dim``
+inline Tensor& glu_out(Tensor& out, const Tensor& self, int64_t dim = -1) {
+  return glu_outf(self, dim, out);
+}
+/// Passes a gradient on through `glu`.
+/// `out = [grad_output * sigmoid(b), grad_output * a * sigmoid(b) * (1 - sigmoid(b))], self = [a, b] along `dim``
+inline Tensor glu_backward(const Tensor& grad_output, const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_glu_backward(grad_output.handle(), self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor logit(const Tensor& self, std::optional<double> eps = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logit(self.handle(), rlt::optional_float(eps), &out0));
+  return Tensor(out0);
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor& logit_(Tensor& self, std::optional<double> eps = {}) {
+  rlt::check(rlt_tensor_logit_(self.handle(), rlt::optional_float(eps)));
+  return self;
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor& logit_outf(const Tensor& self, std::optional<double> eps, Tensor& out) {
+  rlt::check(rlt_tensor_logit_out(self.handle(), rlt::optional_float(eps), out.handle()));
+  return out;
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor& logit_out(Tensor& out, const Tensor& self, std::optional<double> eps = {}) {
+  return logit_outf(self, eps, out);
+}
+/// Scales elements below zero down: in training by random factors, else by their mean.
+/// `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
+inline Tensor rrelu(const Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 0.3333333333333333, bool training = false, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rrelu(self.handle(), &lower.raw(), &upper.raw(), training, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// rrelu that writes the factors of training down.
+/// `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+inline Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower = 0.125, const Scalar& upper = 0.3333333333333333, bool training = false, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rrelu_with_noise(self.handle(), noise.handle(), &lower.raw(), &upper.raw(), training, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// rrelu in training, with its factors.
+/// `result0_i = result1_i * self_i, result1_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+inline std::tuple<Tensor, Tensor> _rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, std::optional<Generator> generator) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__rrelu(self.handle(), &lower.raw(), &upper.raw(), rlt::optional_generator(generator), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
 
 // bitwise: Bits of integers and bools.
 /// Turns each bit.
@@ -1445,6 +1516,64 @@ inline Tensor fill(const Tensor& self, const Tensor& value) {
 inline Tensor& fill_(Tensor& self, const Tensor& value) {
   rlt::check(rlt_tensor_fill_Tensor_(self.handle(), value.handle()));
   return self;
+}
+
+// distance: Distances and angles between vectors.
+/// The cosine of the angle between vectors along a dimension.
+/// `out = sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cosine_similarity(x1.handle(), x2.handle(), dim, eps, &out0));
+  return Tensor(out0);
+}
+/// The p-norm of the difference of vectors in the last dimension.
+/// `out = |x1 - x2 + eps|_p`
+inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2.0, double eps = 1e-6, bool keepdim = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pairwise_distance(x1.handle(), x2.handle(), p, eps, keepdim, &out0));
+  return Tensor(out0);
+}
+/// The p-norm of the difference of two tensors, taken as vectors.
+/// `out = |self - other|_p`
+inline Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dist(self.handle(), other.handle(), &p.raw(), &out0));
+  return Tensor(out0);
+}
+/// Scales the slices along a dimension whose p-norm is above a limit down to it.
+/// `out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i`
+inline Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_renorm(self.handle(), &p.raw(), dim, &maxnorm.raw(), &out0));
+  return Tensor(out0);
+}
+/// The p-norms of the differences of each row of one matrix from each row of another.
+/// `out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p`
+inline Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2.0, std::optional<int64_t> compute_mode = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cdist(x1.handle(), x2.handle(), p, rlt::optional_int(compute_mode), &out0));
+  return Tensor(out0);
+}
+/// The kernel of cdist.
+/// `out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p`
+inline Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__cdist_forward(x1.handle(), x2.handle(), p, rlt::optional_int(compute_mode), &out0));
+  return Tensor(out0);
+}
+/// The gradient of cdist by the first matrix.
+/// `out[..., i, :] = sum over j of grad[..., i, j] * sign(d) |d|^(p - 1) / cdist[..., i, j]^(p - 1), d = x1[..., i, :] - x2[..., j, :]`
+inline Tensor _cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& cdist) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__cdist_backward(grad.handle(), x1.handle(), x2.handle(), p, cdist.handle(), &out0));
+  return Tensor(out0);
+}
+/// The p-norms of the differences of each pair of rows of a matrix.
+/// `out = |self[i, :] - self[j, :]|_p for i < j, row by row`
+inline Tensor pdist(const Tensor& self, double p = 2.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pdist(self.handle(), p, &out0));
+  return Tensor(out0);
 }
 
 // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
@@ -3355,6 +3484,293 @@ inline Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const
   rlt::check(rlt_tensor_cross_entropy_loss(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, label_smoothing, &out0));
   return Tensor(out0);
 }
+/// The squared distance of each element to its target.
+/// `out = mean over i of (self_i - target_i)^2`
+inline Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mse_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// The squared distance of each element to its target.
+/// `out = mean over i of (self_i - target_i)^2`
+inline Tensor& mse_loss_outf(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
+  rlt::check(rlt_tensor_mse_loss_out(self.handle(), target.handle(), reduction, out.handle()));
+  return out;
+}
+/// The squared distance of each element to its target.
+/// `out = mean over i of (self_i - target_i)^2`
+inline Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  return mse_loss_outf(self, target, reduction, out);
+}
+/// Passes a gradient on through `mse_loss`.
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+inline Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mse_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `mse_loss`.
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+inline Tensor& mse_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, Tensor& grad_input) {
+  rlt::check(rlt_tensor_mse_loss_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), reduction, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `mse_loss`.
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+inline Tensor& mse_loss_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
+  return mse_loss_backward_outf(grad_output, self, target, reduction, grad_input);
+}
+/// The distance of each element to its target, squared where it is small.
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+inline Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double beta = 1.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_smooth_l1_loss(self.handle(), target.handle(), reduction, beta, &out0));
+  return Tensor(out0);
+}
+/// The distance of each element to its target, squared where it is small.
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+inline Tensor& smooth_l1_loss_outf(const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& out) {
+  rlt::check(rlt_tensor_smooth_l1_loss_out(self.handle(), target.handle(), reduction, beta, out.handle()));
+  return out;
+}
+/// The distance of each element to its target, squared where it is small.
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+inline Tensor& smooth_l1_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double beta = 1.0) {
+  return smooth_l1_loss_outf(self, target, reduction, beta, out);
+}
+/// Passes a gradient on through `smooth_l1_loss`.
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+inline Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_smooth_l1_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, beta, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `smooth_l1_loss`.
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+inline Tensor& smooth_l1_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& grad_input) {
+  rlt::check(rlt_tensor_smooth_l1_loss_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), reduction, beta, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `smooth_l1_loss`.
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+inline Tensor& smooth_l1_loss_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  return smooth_l1_loss_backward_outf(grad_output, self, target, reduction, beta, grad_input);
+}
+/// Half the squared distance of each element to its target, linear where it is large.
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)`
+inline Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double delta = 1.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_huber_loss(self.handle(), target.handle(), reduction, delta, &out0));
+  return Tensor(out0);
+}
+/// Half the squared distance of each element to its target, linear where it is large.
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)`
+inline Tensor& huber_loss_outf(const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& out) {
+  rlt::check(rlt_tensor_huber_loss_out(self.handle(), target.handle(), reduction, delta, out.handle()));
+  return out;
+}
+/// Half the squared distance of each element to its target, linear where it is large.
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)`
+inline Tensor& huber_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double delta = 1.0) {
+  return huber_loss_outf(self, target, reduction, delta, out);
+}
+/// Passes a gradient on through `huber_loss`.
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+inline Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_huber_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, delta, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `huber_loss`.
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+inline Tensor& huber_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& grad_input) {
+  rlt::check(rlt_tensor_huber_loss_backward_out(grad_output.handle(), self.handle(), target.handle(), reduction, delta, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `huber_loss`.
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+inline Tensor& huber_loss_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  return huber_loss_backward_outf(grad_output, self, target, reduction, delta, grad_input);
+}
+/// The cross entropy between probabilities and targets, element by element.
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
+inline Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binary_cross_entropy(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// The cross entropy between probabilities and targets, element by element.
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
+inline Tensor& binary_cross_entropy_outf(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, Tensor& out) {
+  rlt::check(rlt_tensor_binary_cross_entropy_out(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, out.handle()));
+  return out;
+}
+/// The cross entropy between probabilities and targets, element by element.
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
+inline Tensor& binary_cross_entropy_out(Tensor& out, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  return binary_cross_entropy_outf(self, target, weight, reduction, out);
+}
+/// Passes a gradient on through `binary_cross_entropy`.
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+inline Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binary_cross_entropy_backward(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `binary_cross_entropy`.
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+inline Tensor& binary_cross_entropy_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, Tensor& grad_input) {
+  rlt::check(rlt_tensor_binary_cross_entropy_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `binary_cross_entropy`.
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+inline Tensor& binary_cross_entropy_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  return binary_cross_entropy_backward_outf(grad_output, self, target, weight, reduction, grad_input);
+}
+/// The cross entropy between logistic functions of scores and targets, without overflow.
+/// `out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i = sigmoid(self_i)`
+inline Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& pos_weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binary_cross_entropy_with_logits(self.handle(), target.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(pos_weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// The distance of each element to its target.
+/// `out = mean over i of |self_i - target_i|`
+inline Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_l1_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+/// `out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with log_target`
+inline Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, bool log_target = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kl_div(self.handle(), target.handle(), reduction, log_target, &out0));
+  return Tensor(out0);
+}
+/// The negative log likelihood of counts under Poisson distributions.
+/// `out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps); `full` adds the approximation of ln target_i! by Stirling for targets above 1`
+inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_poisson_nll_loss(input.handle(), target.handle(), log_input, full, eps, reduction, &out0));
+  return Tensor(out0);
+}
+/// The logistic loss of scores for classes -1 and 1.
+/// `out = mean over i of ln(1 + e^(-target_i self_i))`
+inline Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_soft_margin_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
+/// `out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1`
+inline Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin = 1.0, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hinge_embedding_loss(self.handle(), target.handle(), margin, reduction, &out0));
+  return Tensor(out0);
+}
+/// By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
+/// `out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)`
+inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_margin_ranking_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction, &out0));
+  return Tensor(out0);
+}
+/// How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a margin.
+/// `out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1`
+inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cosine_embedding_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction, &out0));
+  return Tensor(out0);
+}
+/// By how much anchors are not nearer to positive than to negative samples by a margin.
+/// `out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap` takes the lesser of the distances of `negative` to both`
+inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin = 1.0, double p = 2.0, double eps = 1e-6, bool swap = false, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_triplet_margin_loss(anchor.handle(), positive.handle(), negative.handle(), margin, p, eps, swap, reduction, &out0));
+  return Tensor(out0);
+}
+/// nll_loss of images: a class for each place.
+/// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+inline Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean, int64_t ignore_index = -100) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nll_loss2d(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0));
+  return Tensor(out0);
+}
+/// nll_loss2d together with the sum of the weights that took part.
+/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+inline std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_nll_loss2d_forward(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of nll_loss2d.
+/// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
+inline Tensor nll_loss2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nll_loss2d_backward(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, total_weight.handle(), &out0));
+  return Tensor(out0);
+}
+/// By how much the score of the target class does not exceed those of the others by a margin.
+/// `out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y = target_n`
+inline Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p = 1, const Scalar& margin = 1, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multi_margin_loss(self.handle(), target.handle(), &p.raw(), &margin.raw(), rlt::optional_tensor(weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// By how much the scores of the target classes do not exceed those of the others by 1.
+/// `out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] + self[n, c]) / C`
+inline Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multilabel_margin_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// multilabel_margin_loss together with a 1 for each class that is a label.
+/// `As multilabel_margin_loss.`
+inline std::tuple<Tensor, Tensor> multilabel_margin_loss_forward(const Tensor& self, const Tensor& target, int64_t reduction) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_multilabel_margin_loss_forward(self.handle(), target.handle(), reduction, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of multilabel_margin_loss.
+/// `out[n, c] = grad_output / C for each label that c does not fall short of by 1, minus that for each such class of the label c`
+inline Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& is_target) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multilabel_margin_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, is_target.handle(), &out0));
+  return Tensor(out0);
+}
+/// The negative log likelihood of target sequences under all their alignments with an input, by connectionist temporal classification.
+/// `out = -ln of the sum over alignments of the product over t of e^(log_probs[t, n, c_t]); the mean divides each by its target's length`
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths, int64_t blank = 0, int64_t reduction = at::Reduction::Mean, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ctc_loss_IntList(log_probs.handle(), targets.handle(), input_lengths.data(), rlt::length(input_lengths.size()), target_lengths.data(), rlt::length(target_lengths.size()), blank, reduction, zero_infinity, &out0));
+  return Tensor(out0);
+}
+/// ctc_loss with the lengths in tensors.
+/// `As with lists.`
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank = 0, int64_t reduction = at::Reduction::Mean, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ctc_loss_Tensor(log_probs.handle(), targets.handle(), input_lengths.handle(), target_lengths.handle(), blank, reduction, zero_infinity, &out0));
+  return Tensor(out0);
+}
+/// The negative log likelihoods of ctc_loss, and the logarithms of the likelihoods up to each step and label.
+/// `result1[n, t, s] = ln of the sum over alignments of the first t steps that end at s of the product of their probabilities`
+inline std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths, int64_t blank = 0, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__ctc_loss(log_probs.handle(), targets.handle(), input_lengths.data(), rlt::length(input_lengths.size()), target_lengths.data(), rlt::length(target_lengths.size()), blank, zero_infinity, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of ctc_loss.
+/// `out[t, n, c] = grad[n] * (e^(log_probs[t, n, c]) - the part of the likelihood that goes through c at t)`
+inline Tensor _ctc_loss_backward(const Tensor& grad, const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths, const Tensor& neg_log_likelihood, const Tensor& log_alpha, int64_t blank, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__ctc_loss_backward(grad.handle(), log_probs.handle(), targets.handle(), input_lengths.data(), rlt::length(input_lengths.size()), target_lengths.data(), rlt::length(target_lengths.size()), neg_log_likelihood.handle(), log_alpha.handle(), blank, zero_infinity, &out0));
+  return Tensor(out0);
+}
 
 // nn: Functions of neural network layers.
 /// Scales scores along a dimension to probabilities.
@@ -3443,6 +3859,27 @@ inline Tensor& dropout_(Tensor& self, double p, bool train) {
   rlt::check(rlt_tensor_dropout_(self.handle(), p, train));
   return self;
 }
+/// While training, sets each channel to zero with probability p and scales up the others; otherwise returns the input.
+/// `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+inline Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_feature_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
+}
+/// While training, sets each element with probability p to what `selu` saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+/// `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+inline Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_alpha_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
+}
+/// alpha_dropout of whole channels.
+/// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+inline Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_feature_alpha_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
+}
 /// dropout together with the mask it drew.
 /// `result0_i = input_i * result1_i / (1 - p), result1_i ~ Bernoulli(1 - p)`
 inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
@@ -3477,6 +3914,129 @@ inline Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& 
 inline Tensor one_hot(const Tensor& self, int64_t num_classes = -1) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_one_hot(self.handle(), num_classes, &out0));
+  return Tensor(out0);
+}
+/// softmax that is 0 where all of a row is minus infinity.
+/// `out_i = e^(self_i) / sum_j e^(self_j), 0 if all self_j are -inf`
+inline Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__safe_softmax(self.handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
+}
+/// Scales those of the looked-up rows of a table whose norm is above a limit down to it.
+/// `self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices`
+inline Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+  rlt::check(rlt_tensor_embedding_renorm_(self.handle(), indices.handle(), max_norm, norm_type));
+  return self;
+}
+/// A product of two vectors with a matrix for each output.
+/// `out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]`
+inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const std::optional<Tensor>& bias = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bilinear(input1.handle(), input2.handle(), weight.handle(), rlt::optional_tensor(bias), &out0));
+  return Tensor(out0);
+}
+/// Attention: for each query the mean of the values, weighted by how well their keys agree with it.
+/// `out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given`
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& attn_mask = {}, double dropout_p = 0.0, bool is_causal = false, std::optional<double> scale = {}, bool enable_gqa = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scaled_dot_product_attention(query.handle(), key.handle(), value.handle(), rlt::optional_tensor(attn_mask), dropout_p, is_causal, rlt::optional_float(scale), enable_gqa, &out0));
+  return Tensor(out0);
+}
+/// Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
+/// `result0[b, :] = the sum over i from offsets[b] to offsets[b + 1] of per_sample_weights[i] * weight[indices[i], :]`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq = false, int64_t mode = 0, bool sparse = false, const std::optional<Tensor>& per_sample_weights = {}, bool include_last_offset = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt_tensor* out3 = nullptr;
+  rlt::check(rlt_tensor_embedding_bag(weight.handle(), indices.handle(), offsets.handle(), scale_grad_by_freq, mode, sparse, rlt::optional_tensor(per_sample_weights), include_last_offset, &out0, &out1, &out2, &out3));
+  return {Tensor(out0), Tensor(out1), Tensor(out2), Tensor(out3)};
+}
+/// embedding_bag in which one row of the table counts for nothing.
+/// `As embedding_bag, without the places where indices[i] = padding_idx`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq, int64_t mode, bool sparse, const std::optional<Tensor>& per_sample_weights, bool include_last_offset, std::optional<int64_t> padding_idx) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt_tensor* out3 = nullptr;
+  rlt::check(rlt_tensor_embedding_bag_padding_idx(weight.handle(), indices.handle(), offsets.handle(), scale_grad_by_freq, mode, sparse, rlt::optional_tensor(per_sample_weights), include_last_offset, rlt::optional_int(padding_idx), &out0, &out1, &out2, &out3));
+  return {Tensor(out0), Tensor(out1), Tensor(out2), Tensor(out3)};
+}
+
+// normalization: Layers that shift and scale to mean 0 and variance 1.
+/// Normalises each channel over the batch, then scales and shifts it; in training the running statistics follow those of the batch, else they are what is used.
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias; running = (1 - momentum) * running + momentum * new, with the variance without bias`
+inline Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training, double momentum, double eps, bool cudnn_enabled) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_batch_norm(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), rlt::optional_tensor(running_mean), rlt::optional_tensor(running_var), training, momentum, eps, cudnn_enabled, &out0));
+  return Tensor(out0);
+}
+/// batch_norm together with the mean and the reciprocal standard deviation of each channel, which are empty without training.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_native_batch_norm(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), rlt::optional_tensor(running_mean), rlt::optional_tensor(running_var), training, momentum, eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// native_batch_norm whose declaration says that the running statistics change.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__native_batch_norm_legit(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), running_mean.handle(), running_var.handle(), training, momentum, eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// native_batch_norm without running statistics.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, bool training, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__native_batch_norm_legit_no_stats(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), training, momentum, eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// native_batch_norm in training, with a fourth result that other devices keep notes in: here it is empty.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const Tensor& running_mean, const Tensor& running_var, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt_tensor* out3 = nullptr;
+  rlt::check(rlt_tensor__batch_norm_with_update(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), running_mean.handle(), running_var.handle(), momentum, eps, &out0, &out1, &out2, &out3));
+  return {Tensor(out0), Tensor(out1), Tensor(out2), Tensor(out3)};
+}
+/// Normalises each channel of each sample, then scales and shifts it; the running statistics follow the means over the samples.
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias`
+inline Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_instance_norm(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), rlt::optional_tensor(running_mean), rlt::optional_tensor(running_var), use_input_stats, momentum, eps, cudnn_enabled, &out0));
+  return Tensor(out0);
+}
+/// Normalises groups of the channels of each sample, then scales and shifts each channel.
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias, mean and variance of a group`
+inline Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& bias = {}, double eps = 1e-5, bool cudnn_enabled = true) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_group_norm(input.handle(), num_groups, rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, cudnn_enabled, &out0));
+  return Tensor(out0);
+}
+/// group_norm together with the mean and the reciprocal standard deviation of each group.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> _group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__group_norm(input.handle(), num_groups, rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Divides the last dimensions by their root mean square, then scales each element.
+/// `out = input / sqrt(mean(input^2) + eps) * weight; `eps` is the dtype's distance of 1 from the next number unless given`
+inline Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {}, std::optional<double> eps = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rms_norm(input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), rlt::optional_tensor(weight), rlt::optional_float(eps), &out0));
   return Tensor(out0);
 }
 
@@ -5064,6 +5624,119 @@ inline Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> g
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_bernoulli_p(self.handle(), p, rlt::optional_generator(generator), &out0));
   return Tensor(out0);
+}
+
+// recurrent: Recurrent layers and their cells, and packed sequences.
+/// Layers of long short-term memory over a sequence: the outputs, and the last output and cell state of each layer.
+/// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c), projected where there is a projection`
+inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_lstm_input(input.handle(), rlt::handles(hx), rlt::length(hx.size()), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Layers of long short-term memory over packed sequences.
+/// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)`
+inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& data, const Tensor& batch_sizes, TensorList hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_lstm_data(data.handle(), batch_sizes.handle(), rlt::handles(hx), rlt::length(hx.size()), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Layers of gated recurrent units over a sequence: the outputs, and the last state of each layer.
+/// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h`
+inline std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_gru_input(input.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Layers of gated recurrent units over packed sequences.
+/// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h`
+inline std::tuple<Tensor, Tensor> gru(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_gru_data(data.handle(), batch_sizes.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with tanh over a sequence: the outputs, and the last state of each layer.
+/// `h = tanh(W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_tanh_input(input.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with tanh over packed sequences.
+/// `h = tanh(W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_tanh_data(data.handle(), batch_sizes.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with the positive part over a sequence: the outputs, and the last state of each layer.
+/// `h = max(0, W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_relu_input(input.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with the positive part over packed sequences.
+/// `h = max(0, W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_relu_data(data.handle(), batch_sizes.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// One step of long short-term memory: the output and the cell state.
+/// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)`
+inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_lstm_cell(input.handle(), rlt::handles(hx), rlt::length(hx.size()), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// One step of a gated recurrent unit.
+/// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h`
+inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gru_cell(input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0));
+  return Tensor(out0);
+}
+/// One step of a recurrent layer with tanh.
+/// `h = tanh(W x + b + U h + d)`
+inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rnn_tanh_cell(input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0));
+  return Tensor(out0);
+}
+/// One step of a recurrent layer with the positive part.
+/// `h = max(0, W x + b + U h + d)`
+inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rnn_relu_cell(input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0));
+  return Tensor(out0);
+}
+/// Padded sequences without their padding, step by step, and how many there are at each step.
+/// `result0 = input[0, :result1[0]], input[1, :result1[1]], ..., one after the other`
+inline std::tuple<Tensor, Tensor> _pack_padded_sequence(const Tensor& input, const Tensor& lengths, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__pack_padded_sequence(input.handle(), lengths.handle(), batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Packed sequences padded to one length, and their lengths.
+/// `result0[t, b] = the next element of sequence b, or padding_value behind its end`
+inline std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor& batch_sizes, bool batch_first, const Scalar& padding_value, int64_t total_length) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__pad_packed_sequence(data.handle(), batch_sizes.handle(), batch_first, &padding_value.raw(), total_length, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 
 // reduction: Sums, means and largest elements, over everything or over dimensions.

@@ -23,6 +23,19 @@ Tensor prelu(const Tensor& weight) const {
   rlt::check(rlt_tensor_prelu(handle(), weight.handle(), &out0));
   return Tensor(out0);
 }
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+Tensor logit(std::optional<double> eps = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logit(handle(), rlt::optional_float(eps), &out0));
+  return Tensor(out0);
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+Tensor& logit_(std::optional<double> eps = {}) const {
+  rlt::check(rlt_tensor_logit_(handle(), rlt::optional_float(eps)));
+  return const_cast<Tensor&>(*this);
+}
 
 // bitwise: Bits of integers and bools.
 /// Turns each bit.
@@ -489,6 +502,22 @@ Tensor& zero_() const {
 Tensor& fill_(const Tensor& value) const {
   rlt::check(rlt_tensor_fill_Tensor_(handle(), value.handle()));
   return const_cast<Tensor&>(*this);
+}
+
+// distance: Distances and angles between vectors.
+/// The p-norm of the difference of two tensors, taken as vectors.
+/// `out = |self - other|_p`
+Tensor dist(const Tensor& other, const Scalar& p = 2) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dist(handle(), other.handle(), &p.raw(), &out0));
+  return Tensor(out0);
+}
+/// Scales the slices along a dimension whose p-norm is above a limit down to it.
+/// `out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i`
+Tensor renorm(const Scalar& p, int64_t dim, const Scalar& maxnorm) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_renorm(handle(), &p.raw(), dim, &maxnorm.raw(), &out0));
+  return Tensor(out0);
 }
 
 // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.

@@ -39,7 +39,7 @@ impl Laws<'_> {
         self.operators.iter().find(|op| {
             let own = op.arguments.iter().filter(|argument| !argument.ty.is_written());
             op.name == functional.name
-                && op.arguments.iter().any(|argument| argument.ty.is_written())
+                && op.arguments.iter().any(|argument| argument.ty.is_written() && argument.kwarg_only)
                 && own.map(kind).eq(functional.arguments.iter().map(kind))
         })
     }

@@ -6,8 +6,20 @@ use crate::door::Value;
 use rushlight_base::{Device, DeviceType};
 
 /// Operators whose shape depends on the elements: on the meta device they are refused.
-const BY_DATA: &[&str] =
-    &["argwhere", "masked_select", "nonzero", "one_hot", "tensor_split.tensor_indices_or_sections"];
+const BY_DATA: &[&str] = &[
+    "_pack_padded_sequence",
+    "_pad_packed_sequence",
+    "argwhere",
+    "ctc_loss.Tensor",
+    "gru.data",
+    "lstm.data",
+    "masked_select",
+    "nonzero",
+    "one_hot",
+    "rnn_relu.data",
+    "rnn_tanh.data",
+    "tensor_split.tensor_indices_or_sections",
+];
 
 impl Laws<'_> {
     pub(super) fn meta(&self, case: &Case) -> Result<(), String> {

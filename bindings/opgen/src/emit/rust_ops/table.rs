@@ -58,7 +58,7 @@ pub fn boxed(form: &Form) -> String {
         let index = parameter.index;
         let accessor = format!("args.{}({index})?", parameter.kind.spelling().boxed);
         list.push(match parameter.kind {
-            Kind::Tensor if parameter.written => {
+            Kind::Tensor if parameter.written && form.kind != FormKind::Functional => {
                 bindings.push_str(&format!("let {name} = {accessor};\n"));
                 name
             }

@@ -70,3 +70,10 @@ pub fn hardswish_twice(grad: &Expr, grad_output: &Expr, self_: &Expr) -> Expr {
     let within = self_.gt_scalar(-3).logical_and(self_.lt_scalar(3));
     within.where_scalarother(grad * grad_output / 3.0, 0)
 }
+
+/// The gradient of `logit`, x (1 - x) being its divisor: none outside of the bounds, and no number outside of [0, 1].
+pub fn logit(grad: &Expr, self_: &Expr, eps: Option<f64>) -> Expr {
+    let slope = grad / (self_ * rest(self_));
+    let (low, outside) = eps.map_or((0.0, f64::NAN), |eps| (eps, 0.0));
+    self_.ge_scalar(low).logical_and(self_.le_scalar(1.0 - low)).where_scalarother(slope, outside)
+}

@@ -9,17 +9,16 @@ fn last_dims(shape: &[i64]) -> DimVec {
 }
 
 /// In `f32` at least: what halves compute in.
-fn widened(expr: &Expr) -> Expr {
+pub(super) fn widened(expr: &Expr) -> Expr {
     let dtype = expr.dtype();
     if dtype == dtype.opmath() { expr.clone() } else { expr.to_dtype(dtype.opmath(), false, false, None) }
 }
 
-/// The input of layer_norm, normalised, and the reciprocal deviations, as functions of the input.
-fn normalised(input: &Expr, shape: &[i64], eps: f64) -> (Expr, Expr) {
-    let dims = last_dims(shape);
+/// The input of a norm, normalised over `dims`, and the reciprocal deviations, as functions of the input.
+pub(super) fn normalised(input: &Expr, dims: &[i64], eps: f64) -> (Expr, Expr) {
     let input = widened(input);
-    let away = &input - input.mean_dim(Some(&dims), true, None);
-    let variance = (&away * &away).mean_dim(Some(&dims), true, None);
+    let away = &input - input.mean_dim(Some(dims), true, None);
+    let variance = (&away * &away).mean_dim(Some(dims), true, None);
     let rstd = (variance + Scalar::Float(eps)).sqrt().reciprocal();
     (away * &rstd, rstd)
 }
@@ -38,7 +37,7 @@ pub fn layer_norm_input(
         return grad._layer_norm_backward_input(input, shape, mean, rstd, weight);
     }
     let dims = last_dims(shape);
-    let (normal, rstd) = normalised(input, shape, eps);
+    let (normal, rstd) = normalised(input, &dims, eps);
     let grad = widened(grad);
     let grad = weight.map_or(grad.clone(), |weight| grad * widened(weight));
     let mean = grad.mean_dim(Some(&dims), true, None);
@@ -66,7 +65,7 @@ pub fn layer_norm_weight(
         let dtype = weight.map_or(grad.dtype(), Expr::dtype);
         return grad._layer_norm_backward_weight(input, shape, mean, rstd, dtype);
     }
-    sum_rows(widened(grad) * normalised(input, shape, eps).0, shape)
+    sum_rows(widened(grad) * normalised(input, &last_dims(shape), eps).0, shape)
 }
 
 /// The gradient of layer_norm by the bias.

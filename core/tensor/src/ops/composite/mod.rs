@@ -6,6 +6,16 @@
 mod activation;
 #[cfg(feature = "op-convolution")]
 mod convolution;
+#[cfg(feature = "op-nn")]
+mod attention;
+#[cfg(feature = "op-loss")]
+mod ctc;
+#[cfg(feature = "op-distance")]
+mod distance;
+#[cfg(feature = "op-nn")]
+mod dropout;
+#[cfg(feature = "op-nn")]
+mod embedding_bag;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -13,10 +23,18 @@ mod joining;
 mod linalg;
 #[cfg(feature = "op-loss")]
 mod loss;
+#[cfg(feature = "op-loss")]
+mod losses;
 #[cfg(feature = "op-nn")]
 mod nn;
 #[cfg(feature = "op-pooling")]
 mod pooling;
+#[cfg(feature = "op-normalization")]
+mod normalization;
+#[cfg(feature = "op-recurrent")]
+mod packed;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod view;
 #[cfg(feature = "op-vision")]
 mod vision;
@@ -25,6 +43,16 @@ mod vision;
 pub use activation::*;
 #[cfg(feature = "op-convolution")]
 pub use convolution::*;
+#[cfg(feature = "op-nn")]
+pub use attention::*;
+#[cfg(feature = "op-loss")]
+pub use ctc::*;
+#[cfg(feature = "op-distance")]
+pub use distance::*;
+#[cfg(feature = "op-nn")]
+pub use dropout::*;
+#[cfg(feature = "op-nn")]
+pub use embedding_bag::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -32,10 +60,18 @@ pub use joining::*;
 pub use linalg::*;
 #[cfg(feature = "op-loss")]
 pub use loss::*;
+#[cfg(feature = "op-loss")]
+pub use losses::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
+#[cfg(feature = "op-recurrent")]
+pub use packed::{pack_padded_sequence, pad_packed_sequence};
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 pub use view::*;
 #[cfg(feature = "op-vision")]
 pub use vision::*;

@@ -1,15 +1,22 @@
-//! Softmax, layer norm and dropout.
+//! Softmax, layer norm, tables of embeddings and bilinear forms.
 
 use super::softmax_input;
-use crate::generator::Generator;
+use crate::autograd::Expr;
 use crate::ops;
-use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Result, Scalar, ensure};
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure};
 
 /// softmax along a dimension
 pub fn softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
     ops::_softmax(&softmax_input(self_, dtype)?, dim, false)
+}
+
+/// softmax along a dimension; 0 where all is minus infinity
+pub fn _safe_softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor> {
+    let nothing = ops::all_dim(&ops::eq_scalar(self_, Scalar::Float(f64::NEG_INFINITY))?, dim, true)?;
+    // Such a row becomes one of equals first: what is no number would come back with the gradient.
+    let scores = ops::masked_fill_scalar(self_, &nothing, Scalar::Int(0))?;
+    ops::masked_fill_scalar(&ops::softmax_int(&scores, dim, dtype)?, &nothing, Scalar::Int(0))
 }
 
 /// The last dimensions normalised; the mean and the deviation are dropped.
@@ -22,22 +29,6 @@ pub fn layer_norm(
     _cudnn_enable: bool,
 ) -> Result<Tensor> {
     Ok(ops::native_layer_norm(input, normalized_shape, weight, bias, eps)?.0)
-}
-
-/// Zeroes elements with probability p and scales the others by 1 / (1 - p).
-pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
-    ensure!((0.0..=1.0).contains(&p), Runtime, "dropout probability has to be between 0 and 1, but got {p}");
-    if p == 0.0 || !train || input.numel() == 0 {
-        return Ok(input.clone());
-    }
-    if p == 1.0 {
-        return ops::mul_tensor(input, &ops::zeros(&[], input.options())?);
-    }
-    let noise = ops::empty_like(input, Options::default(), None)?;
-    let default: Option<&Generator> = None;
-    ops::bernoulli_float_(&noise, 1.0 - p, default)?;
-    ops::div_scalar_(&noise, Scalar::Float(1.0 - p))?;
-    ops::mul_tensor(input, &noise)
 }
 
 /// The gradient of `embedding` by its table.
@@ -74,4 +65,42 @@ pub fn one_hot(self_: &Tensor, num_classes: i64) -> Result<Tensor> {
     let mut sizes = self_.sizes();
     sizes.push(if num_classes == -1 { largest + 1 } else { num_classes });
     ops::scatter_value(&ops::zeros(&sizes, self_.options())?, -1, &ops::unsqueeze(self_, -1)?, Scalar::Int(1))
+}
+
+/// input1 weight_k input2 + bias_k, for each k
+pub fn bilinear(input1: &Tensor, input2: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    let (a, b) = (input1.sizes(), input2.sizes());
+    ensure!(a.len() == b.len(), Runtime, "bilinear(): input dimensions do not match: got {} and {}", a.len(), b.len());
+    ensure!(!a.is_empty() && weight.ndim() == 3, Runtime, "bilinear(): inputs need 1 dimension or more, the weight 3");
+    let (head, last) = (&a[..a.len() - 1], a.len() - 1);
+    for (dim, (a, b)) in head.iter().zip(&b).enumerate() {
+        ensure!(a == b, Runtime, "bilinear(): input batch dimensions do not match at dim {dim}: got {a} and {b}");
+    }
+    let sizes = weight.sizes();
+    for (name, found, wanted) in [("input1", a[last], sizes[1]), ("input2", b[last], sizes[2])] {
+        ensure!(
+            found == wanted,
+            Runtime,
+            "bilinear(): {name} size does not match weight size: got {found} but expected {wanted}"
+        );
+    }
+    if let Some(bias) = bias {
+        ensure!(
+            bias.numel() == sizes[0],
+            Runtime,
+            "bilinear(): bias size does not match weight size: got {} but expected {}",
+            bias.numel(),
+            sizes[0]
+        );
+    }
+    let rows: i64 = head.iter().product();
+    let [outputs, i, j] = [sizes[0], sizes[1], sizes[2]];
+    let left = Expr::from(input1).reshape(&[rows, i]);
+    let matrices = Expr::from(weight).permute(&[1, 0, 2]).reshape(&[i, outputs * j]);
+    let halves = left.mm(matrices).reshape(&[rows, outputs, j]);
+    let right = Expr::from(input2).reshape(&[rows, j, 1]);
+    let mut shape = DimVec::from_slice(head);
+    shape.push(outputs);
+    let out = halves.bmm(right).reshape(&shape);
+    bias.map_or(out.clone(), |bias| out + Expr::from(bias)).into_tensor()
 }

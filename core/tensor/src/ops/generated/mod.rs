@@ -13,6 +13,8 @@ mod comparison;
 mod convolution;
 mod copy;
 mod creation;
+#[cfg(feature = "op-distance")]
+mod distance;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
@@ -24,6 +26,8 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 #[cfg(feature = "op-optim")]
@@ -33,6 +37,8 @@ mod pointwise;
 mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 mod view;
 #[cfg(feature = "op-vision")]
@@ -47,6 +53,8 @@ pub use comparison::*;
 pub use convolution::*;
 pub use copy::*;
 pub use creation::*;
+#[cfg(feature = "op-distance")]
+pub use distance::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
 pub use indexing::*;
@@ -58,6 +66,8 @@ pub use linalg::*;
 pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
 #[cfg(feature = "op-optim")]
@@ -67,6 +77,8 @@ pub use pointwise::*;
 pub use pooling::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 pub use reduction::*;
 pub use view::*;
 #[cfg(feature = "op-vision")]
@@ -86,6 +98,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     COPY,
     #[cfg(feature = "op-creation")]
     CREATION,
+    #[cfg(feature = "op-distance")]
+    DISTANCE,
     #[cfg(feature = "op-elementary")]
     ELEMENTARY,
     #[cfg(feature = "op-indexing")]
@@ -98,6 +112,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     LOSS,
     #[cfg(feature = "op-nn")]
     NN,
+    #[cfg(feature = "op-normalization")]
+    NORMALIZATION,
     #[cfg(feature = "op-numeric")]
     NUMERIC,
     #[cfg(feature = "op-optim")]
@@ -108,6 +124,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     POOLING,
     #[cfg(feature = "op-random")]
     RANDOM,
+    #[cfg(feature = "op-recurrent")]
+    RECURRENT,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
     #[cfg(feature = "op-view")]

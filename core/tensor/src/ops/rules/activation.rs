@@ -2,7 +2,7 @@
 
 use super::pointwise::{arithmetic, like};
 use crate::dense::{Dense, Spec};
-use rushlight_base::{DType, Result, Scalar, ensure};
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure, wrap_dim};
 
 /// The parameters of `selu`, by which mean 0 and variance 1 reproduce themselves.
 pub const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;
@@ -102,4 +102,21 @@ pub fn prelu(self_: &Dense, weight: &Dense) -> Result<Spec> {
         weight.dtype.c10_name()
     );
     arithmetic(self_, weight)
+}
+
+/// Half of a dimension.
+pub fn glu(self_: &Dense, dim: i64) -> Result<Spec> {
+    ensure!(self_.ndim() > 0, Runtime, "glu does not support 0-dimensional tensors");
+    let at = wrap_dim(dim, self_.ndim())?;
+    let size = self_.sizes()[at];
+    ensure!(size % 2 == 0, Runtime, "Halving dimension must be even, but dimension {at} is size {size}");
+    let mut sizes = DimVec::from_slice(self_.sizes());
+    sizes[at] = size / 2;
+    Ok(Spec::new(&sizes, self_.dtype, self_.device))
+}
+
+/// The result and its factors.
+pub fn rrelu(self_: &Dense, lower: Scalar, upper: Scalar) -> Result<[Spec; 2]> {
+    ensure!(lower.to_f64() <= upper.to_f64(), Runtime, "Lower bound should be less than or equal to the upper bound");
+    Ok([like(self_)?, Spec::new(self_.sizes(), self_.dtype, self_.device)])
 }

@@ -9,14 +9,17 @@ mod broadcast;
 #[cfg(feature = "op-convolution")]
 pub(crate) mod convolution;
 mod creation;
+mod distance;
 mod elementary;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
 mod layout;
 mod linalg;
+mod loss;
 mod masks;
 mod nn;
+mod normalization;
 mod numeric;
 mod pointwise;
 #[cfg(feature = "op-pooling")]
@@ -35,14 +38,17 @@ pub use broadcast::{broadcast, check_expandable};
 #[cfg(feature = "op-convolution")]
 pub use convolution::*;
 pub use creation::*;
+pub use distance::*;
 pub use elementary::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
 pub use layout::{is_non_overlapping_and_dense, preserved_strides};
 pub use linalg::*;
+pub use loss::*;
 pub use masks::*;
 pub use nn::*;
+pub use normalization::*;
 pub use numeric::*;
 pub use pointwise::*;
 #[cfg(feature = "op-pooling")]

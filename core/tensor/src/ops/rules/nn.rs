@@ -24,18 +24,18 @@ pub fn softmax_backward(grad_output: &Dense, output: &Dense, dim: i64, input_dty
 }
 
 /// The dtype of the statistics: that of the parameters, where it is not the input's.
-fn layer_norm_dtype(input: &Dense, weight: Option<&Dense>, bias: Option<&Dense>) -> Result<DType> {
-    let mut parameters = [weight, bias].into_iter().flatten();
-    if weight.or(bias).is_none_or(|first| first.dtype == input.dtype) {
-        // The first is right, so it can only be the second.
-        if let Some(other) = parameters.find(|parameter| parameter.dtype != input.dtype) {
+pub(super) fn statistics_dtype<const N: usize>(input: &Dense, parameters: [Option<&Dense>; N]) -> Result<DType> {
+    let mut given = parameters.into_iter().flatten();
+    if given.clone().next().is_none_or(|first| first.dtype == input.dtype) {
+        // The first is right, so it can only be another.
+        if let Some(other) = given.find(|parameter| parameter.dtype != input.dtype) {
             let (expected, found) = (input.dtype.c10_name(), other.dtype.c10_name());
             bail!(Runtime, "expected scalar type {expected} but found {found}");
         }
         return Ok(input.dtype);
     }
     ensure!(
-        parameters.all(|parameter| parameter.dtype == DType::F32),
+        given.all(|parameter| parameter.dtype == DType::F32),
         Runtime,
         "mixed dtype (CPU): expect parameter to have scalar type of Float"
     );
@@ -47,6 +47,41 @@ fn layer_norm_dtype(input: &Dense, weight: Option<&Dense>, bias: Option<&Dense>)
     Ok(DType::F32)
 }
 
+/// The input ends in `normalized_shape`, which the parameters have.
+pub fn check_normalized_shape<const N: usize>(
+    sizes: &[i64],
+    normalized_shape: &[i64],
+    parameters: [(&str, Option<DimVec>); N],
+) -> Result<()> {
+    ensure!(
+        !normalized_shape.is_empty(),
+        Runtime,
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got \
+         normalized_shape = {}",
+        format_sizes(normalized_shape)
+    );
+    for (name, parameter) in parameters {
+        let Some(parameter) = parameter else { continue };
+        ensure!(
+            *parameter == *normalized_shape,
+            Runtime,
+            "Expected {name} to be of same shape as normalized_shape, but got {name} of shape {} and \
+             normalized_shape = {}",
+            format_sizes(&parameter),
+            format_sizes(normalized_shape)
+        );
+    }
+    ensure!(
+        sizes.ends_with(normalized_shape),
+        Runtime,
+        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}",
+        format_sizes(normalized_shape),
+        format_sizes(normalized_shape).trim_matches(['[', ']']),
+        format_sizes(sizes)
+    );
+    Ok(())
+}
+
 /// The normalised input, and a mean and a reciprocal deviation for each row.
 pub fn native_layer_norm(
     input: &Dense,
@@ -55,33 +90,10 @@ pub fn native_layer_norm(
     bias: Option<&Dense>,
     _eps: f64,
 ) -> Result<[Spec; 3]> {
-    ensure!(
-        !normalized_shape.is_empty(),
-        Runtime,
-        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got \
-         normalized_shape = {}",
-        format_sizes(normalized_shape)
-    );
-    for (name, parameter) in [("weight", weight), ("bias", bias)] {
-        let Some(parameter) = parameter else { continue };
-        ensure!(
-            parameter.sizes() == normalized_shape,
-            Runtime,
-            "Expected {name} to be of same shape as normalized_shape, but got {name} of shape {} and \
-             normalized_shape = {}",
-            format_sizes(parameter.sizes()),
-            format_sizes(normalized_shape)
-        );
-    }
-    ensure!(
-        input.sizes().ends_with(normalized_shape),
-        Runtime,
-        "Given normalized_shape={}, expected input with shape [*, {}], but got input of size{}",
-        format_sizes(normalized_shape),
-        format_sizes(normalized_shape).trim_matches(['[', ']']),
-        format_sizes(input.sizes())
-    );
-    let dtype = layer_norm_dtype(input, weight, bias)?;
+    let parameters = [("weight", weight), ("bias", bias)];
+    let shapes = parameters.map(|(name, given)| (name, given.map(|given| DimVec::from_slice(given.sizes()))));
+    check_normalized_shape(input.sizes(), normalized_shape, shapes)?;
+    let dtype = statistics_dtype(input, [weight, bias])?;
     let mut rows = DimVec::from_slice(input.sizes());
     rows[input.ndim() - normalized_shape.len()..].fill(1);
     let per_row = Spec::new(&rows, dtype, input.device);

@@ -3,7 +3,7 @@
 
 use crate::autograd::Expr;
 use crate::ops;
-use rushlight_base::DType;
+use rushlight_base::{DType, Scalar};
 
 impl Expr {
     /// `log_softmax.int`: Takes the logarithm of softmax along a dimension, without overflow.
@@ -94,6 +94,372 @@ impl Expr {
                 reduction,
                 ignore_index,
                 label_smoothing,
+            )
+        })
+    }
+
+    /// `mse_loss`: The squared distance of each element to its target.
+    pub fn mse_loss(&self, target: impl Into<Expr>, reduction: i64) -> Expr {
+        Expr::of(|| ops::mse_loss(self.tensor()?, target.into().tensor()?, reduction))
+    }
+
+    /// `mse_loss_backward`: Passes a gradient on through `mse_loss`.
+    pub fn mse_loss_backward(&self, self_: impl Into<Expr>, target: impl Into<Expr>, reduction: i64) -> Expr {
+        Expr::of(|| ops::mse_loss_backward(self.tensor()?, self_.into().tensor()?, target.into().tensor()?, reduction))
+    }
+
+    /// `smooth_l1_loss`: The distance of each element to its target, squared where it is small.
+    pub fn smooth_l1_loss(&self, target: impl Into<Expr>, reduction: i64, beta: f64) -> Expr {
+        Expr::of(|| ops::smooth_l1_loss(self.tensor()?, target.into().tensor()?, reduction, beta))
+    }
+
+    /// `smooth_l1_loss_backward`: Passes a gradient on through `smooth_l1_loss`.
+    pub fn smooth_l1_loss_backward(
+        &self,
+        self_: impl Into<Expr>,
+        target: impl Into<Expr>,
+        reduction: i64,
+        beta: f64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::smooth_l1_loss_backward(
+                self.tensor()?,
+                self_.into().tensor()?,
+                target.into().tensor()?,
+                reduction,
+                beta,
+            )
+        })
+    }
+
+    /// `huber_loss`: Half the squared distance of each element to its target, linear where it is large.
+    pub fn huber_loss(&self, target: impl Into<Expr>, reduction: i64, delta: f64) -> Expr {
+        Expr::of(|| ops::huber_loss(self.tensor()?, target.into().tensor()?, reduction, delta))
+    }
+
+    /// `huber_loss_backward`: Passes a gradient on through `huber_loss`.
+    pub fn huber_loss_backward(
+        &self,
+        self_: impl Into<Expr>,
+        target: impl Into<Expr>,
+        reduction: i64,
+        delta: f64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::huber_loss_backward(self.tensor()?, self_.into().tensor()?, target.into().tensor()?, reduction, delta)
+        })
+    }
+
+    /// `binary_cross_entropy`: The cross entropy between probabilities and targets, element by element.
+    pub fn binary_cross_entropy(&self, target: impl Into<Expr>, weight: Option<&Expr>, reduction: i64) -> Expr {
+        Expr::of(|| {
+            ops::binary_cross_entropy(
+                self.tensor()?,
+                target.into().tensor()?,
+                weight.map(Expr::tensor).transpose()?,
+                reduction,
+            )
+        })
+    }
+
+    /// `binary_cross_entropy_backward`: Passes a gradient on through `binary_cross_entropy`.
+    pub fn binary_cross_entropy_backward(
+        &self,
+        self_: impl Into<Expr>,
+        target: impl Into<Expr>,
+        weight: Option<&Expr>,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::binary_cross_entropy_backward(
+                self.tensor()?,
+                self_.into().tensor()?,
+                target.into().tensor()?,
+                weight.map(Expr::tensor).transpose()?,
+                reduction,
+            )
+        })
+    }
+
+    /// `binary_cross_entropy_with_logits`: The cross entropy between logistic functions of scores and targets,
+    /// without overflow.
+    pub fn binary_cross_entropy_with_logits(
+        &self,
+        target: impl Into<Expr>,
+        weight: Option<&Expr>,
+        pos_weight: Option<&Expr>,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::binary_cross_entropy_with_logits(
+                self.tensor()?,
+                target.into().tensor()?,
+                weight.map(Expr::tensor).transpose()?,
+                pos_weight.map(Expr::tensor).transpose()?,
+                reduction,
+            )
+        })
+    }
+
+    /// `l1_loss`: The distance of each element to its target.
+    pub fn l1_loss(&self, target: impl Into<Expr>, reduction: i64) -> Expr {
+        Expr::of(|| ops::l1_loss(self.tensor()?, target.into().tensor()?, reduction))
+    }
+
+    /// `kl_div`: The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+    pub fn kl_div(&self, target: impl Into<Expr>, reduction: i64, log_target: bool) -> Expr {
+        Expr::of(|| ops::kl_div(self.tensor()?, target.into().tensor()?, reduction, log_target))
+    }
+
+    /// `poisson_nll_loss`: The negative log likelihood of counts under Poisson distributions.
+    pub fn poisson_nll_loss(
+        &self,
+        target: impl Into<Expr>,
+        log_input: bool,
+        full: bool,
+        eps: f64,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| ops::poisson_nll_loss(self.tensor()?, target.into().tensor()?, log_input, full, eps, reduction))
+    }
+
+    /// `soft_margin_loss`: The logistic loss of scores for classes -1 and 1.
+    pub fn soft_margin_loss(&self, target: impl Into<Expr>, reduction: i64) -> Expr {
+        Expr::of(|| ops::soft_margin_loss(self.tensor()?, target.into().tensor()?, reduction))
+    }
+
+    /// `hinge_embedding_loss`: Distances of alike pairs (1), and by how much those of others (-1) fall short of a
+    /// margin.
+    pub fn hinge_embedding_loss(&self, target: impl Into<Expr>, margin: f64, reduction: i64) -> Expr {
+        Expr::of(|| ops::hinge_embedding_loss(self.tensor()?, target.into().tensor()?, margin, reduction))
+    }
+
+    /// `margin_ranking_loss`: By how much pairs of scores miss an order (1: the first is larger, -1: the second is)
+    /// with a margin.
+    pub fn margin_ranking_loss(
+        &self,
+        input2: impl Into<Expr>,
+        target: impl Into<Expr>,
+        margin: f64,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::margin_ranking_loss(
+                self.tensor()?,
+                input2.into().tensor()?,
+                target.into().tensor()?,
+                margin,
+                reduction,
+            )
+        })
+    }
+
+    /// `cosine_embedding_loss`: How far the directions of alike vectors (1) differ, and how far those of others (-1)
+    /// agree beyond a margin.
+    pub fn cosine_embedding_loss(
+        &self,
+        input2: impl Into<Expr>,
+        target: impl Into<Expr>,
+        margin: f64,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::cosine_embedding_loss(
+                self.tensor()?,
+                input2.into().tensor()?,
+                target.into().tensor()?,
+                margin,
+                reduction,
+            )
+        })
+    }
+
+    /// `triplet_margin_loss`: By how much anchors are not nearer to positive than to negative samples by a margin.
+    #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
+    pub fn triplet_margin_loss(
+        &self,
+        positive: impl Into<Expr>,
+        negative: impl Into<Expr>,
+        margin: f64,
+        p: f64,
+        eps: f64,
+        swap: bool,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::triplet_margin_loss(
+                self.tensor()?,
+                positive.into().tensor()?,
+                negative.into().tensor()?,
+                margin,
+                p,
+                eps,
+                swap,
+                reduction,
+            )
+        })
+    }
+
+    /// `nll_loss2d`: nll_loss of images: a class for each place.
+    pub fn nll_loss2d(
+        &self,
+        target: impl Into<Expr>,
+        weight: Option<&Expr>,
+        reduction: i64,
+        ignore_index: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::nll_loss2d(
+                self.tensor()?,
+                target.into().tensor()?,
+                weight.map(Expr::tensor).transpose()?,
+                reduction,
+                ignore_index,
+            )
+        })
+    }
+
+    /// `nll_loss2d_backward`: The gradient of nll_loss2d.
+    pub fn nll_loss2d_backward(
+        &self,
+        self_: impl Into<Expr>,
+        target: impl Into<Expr>,
+        weight: Option<&Expr>,
+        reduction: i64,
+        ignore_index: i64,
+        total_weight: impl Into<Expr>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::nll_loss2d_backward(
+                self.tensor()?,
+                self_.into().tensor()?,
+                target.into().tensor()?,
+                weight.map(Expr::tensor).transpose()?,
+                reduction,
+                ignore_index,
+                total_weight.into().tensor()?,
+            )
+        })
+    }
+
+    /// `multi_margin_loss`: By how much the score of the target class does not exceed those of the others by a
+    /// margin.
+    pub fn multi_margin_loss(
+        &self,
+        target: impl Into<Expr>,
+        p: impl Into<Scalar>,
+        margin: impl Into<Scalar>,
+        weight: Option<&Expr>,
+        reduction: i64,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::multi_margin_loss(
+                self.tensor()?,
+                target.into().tensor()?,
+                p.into(),
+                margin.into(),
+                weight.map(Expr::tensor).transpose()?,
+                reduction,
+            )
+        })
+    }
+
+    /// `multilabel_margin_loss`: By how much the scores of the target classes do not exceed those of the others by
+    /// 1.
+    pub fn multilabel_margin_loss(&self, target: impl Into<Expr>, reduction: i64) -> Expr {
+        Expr::of(|| ops::multilabel_margin_loss(self.tensor()?, target.into().tensor()?, reduction))
+    }
+
+    /// `multilabel_margin_loss_backward`: The gradient of multilabel_margin_loss.
+    pub fn multilabel_margin_loss_backward(
+        &self,
+        self_: impl Into<Expr>,
+        target: impl Into<Expr>,
+        reduction: i64,
+        is_target: impl Into<Expr>,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::multilabel_margin_loss_backward(
+                self.tensor()?,
+                self_.into().tensor()?,
+                target.into().tensor()?,
+                reduction,
+                is_target.into().tensor()?,
+            )
+        })
+    }
+
+    /// `ctc_loss.IntList`: The negative log likelihood of target sequences under all their alignments with an input,
+    /// by connectionist temporal classification.
+    pub fn ctc_loss_intlist(
+        &self,
+        targets: impl Into<Expr>,
+        input_lengths: &[i64],
+        target_lengths: &[i64],
+        blank: i64,
+        reduction: i64,
+        zero_infinity: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::ctc_loss_intlist(
+                self.tensor()?,
+                targets.into().tensor()?,
+                input_lengths,
+                target_lengths,
+                blank,
+                reduction,
+                zero_infinity,
+            )
+        })
+    }
+
+    /// `ctc_loss.Tensor`: ctc_loss with the lengths in tensors.
+    pub fn ctc_loss_tensor(
+        &self,
+        targets: impl Into<Expr>,
+        input_lengths: impl Into<Expr>,
+        target_lengths: impl Into<Expr>,
+        blank: i64,
+        reduction: i64,
+        zero_infinity: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::ctc_loss_tensor(
+                self.tensor()?,
+                targets.into().tensor()?,
+                input_lengths.into().tensor()?,
+                target_lengths.into().tensor()?,
+                blank,
+                reduction,
+                zero_infinity,
+            )
+        })
+    }
+
+    /// `_ctc_loss_backward`: The gradient of ctc_loss.
+    #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
+    pub fn _ctc_loss_backward(
+        &self,
+        log_probs: impl Into<Expr>,
+        targets: impl Into<Expr>,
+        input_lengths: &[i64],
+        target_lengths: &[i64],
+        neg_log_likelihood: impl Into<Expr>,
+        log_alpha: impl Into<Expr>,
+        blank: i64,
+        zero_infinity: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::_ctc_loss_backward(
+                self.tensor()?,
+                log_probs.into().tensor()?,
+                targets.into().tensor()?,
+                input_lengths,
+                target_lengths,
+                neg_log_likelihood.into().tensor()?,
+                log_alpha.into().tensor()?,
+                blank,
+                zero_infinity,
             )
         })
     }

@@ -11,6 +11,8 @@ mod comparison;
 mod convolution;
 mod copy;
 mod creation;
+#[cfg(feature = "op-distance")]
+mod distance;
 #[cfg(feature = "op-elementary")]
 mod elementary;
 mod indexing;
@@ -22,6 +24,8 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 mod pointwise;
@@ -29,6 +33,8 @@ mod pointwise;
 mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 mod view;
 #[cfg(feature = "op-vision")]

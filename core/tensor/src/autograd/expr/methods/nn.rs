@@ -90,6 +90,23 @@ impl Expr {
         Expr::of(|| ops::dropout(self.tensor()?, p, train))
     }
 
+    /// `feature_dropout`: While training, sets each channel to zero with probability p and scales up the others;
+    /// otherwise returns the input.
+    pub fn feature_dropout(&self, p: f64, train: bool) -> Expr {
+        Expr::of(|| ops::feature_dropout(self.tensor()?, p, train))
+    }
+
+    /// `alpha_dropout`: While training, sets each element with probability p to what `selu` saturates at, then
+    /// shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+    pub fn alpha_dropout(&self, p: f64, train: bool) -> Expr {
+        Expr::of(|| ops::alpha_dropout(self.tensor()?, p, train))
+    }
+
+    /// `feature_alpha_dropout`: alpha_dropout of whole channels.
+    pub fn feature_alpha_dropout(&self, p: f64, train: bool) -> Expr {
+        Expr::of(|| ops::feature_alpha_dropout(self.tensor()?, p, train))
+    }
+
     /// `native_dropout_backward`: The gradient of dropout.
     pub fn native_dropout_backward(&self, mask: impl Into<Expr>, scale: f64) -> Expr {
         Expr::of(|| ops::native_dropout_backward(self.tensor()?, mask.into().tensor()?, scale))
@@ -128,5 +145,49 @@ impl Expr {
     /// `one_hot`: Marks classes: a last dimension with a 1 at the index and zeros elsewhere.
     pub fn one_hot(&self, num_classes: i64) -> Expr {
         Expr::of(|| ops::one_hot(self.tensor()?, num_classes))
+    }
+
+    /// `_safe_softmax`: softmax that is 0 where all of a row is minus infinity.
+    pub fn _safe_softmax(&self, dim: i64, dtype: Option<DType>) -> Expr {
+        Expr::of(|| ops::_safe_softmax(self.tensor()?, dim, dtype))
+    }
+
+    /// `bilinear`: A product of two vectors with a matrix for each output.
+    pub fn bilinear(&self, input2: impl Into<Expr>, weight: impl Into<Expr>, bias: Option<&Expr>) -> Expr {
+        Expr::of(|| {
+            ops::bilinear(
+                self.tensor()?,
+                input2.into().tensor()?,
+                weight.into().tensor()?,
+                bias.map(Expr::tensor).transpose()?,
+            )
+        })
+    }
+
+    /// `scaled_dot_product_attention`: Attention: for each query the mean of the values, weighted by how well their
+    /// keys agree with it.
+    #[allow(clippy::too_many_arguments, reason = "the signature is PyTorch's")]
+    pub fn scaled_dot_product_attention(
+        &self,
+        key: impl Into<Expr>,
+        value: impl Into<Expr>,
+        attn_mask: Option<&Expr>,
+        dropout_p: f64,
+        is_causal: bool,
+        scale: Option<f64>,
+        enable_gqa: bool,
+    ) -> Expr {
+        Expr::of(|| {
+            ops::scaled_dot_product_attention(
+                self.tensor()?,
+                key.into().tensor()?,
+                value.into().tensor()?,
+                attn_mask.map(Expr::tensor).transpose()?,
+                dropout_p,
+                is_causal,
+                scale,
+                enable_gqa,
+            )
+        })
     }
 }

@@ -8,6 +8,8 @@ mod elu;
 mod elu_backward;
 mod gelu;
 mod gelu_backward;
+mod glu;
+mod glu_backward;
 mod hardshrink;
 mod hardshrink_backward;
 mod hardsigmoid;
@@ -19,11 +21,14 @@ mod hardtanh_backward;
 mod leaky_relu;
 mod leaky_relu_backward;
 mod log_sigmoid;
+mod logit;
 mod mish;
 mod mish_backward;
 mod prelu;
 mod prelu_kernel;
 mod relu6;
+mod rrelu;
+mod rrelu_with_noise;
 mod selu;
 mod silu;
 mod silu_backward;
@@ -38,6 +43,8 @@ pub use elu::{elu, elu_, elu_out};
 pub use elu_backward::{elu_backward, elu_backward_grad_input};
 pub use gelu::{gelu, gelu_, gelu_out};
 pub use gelu_backward::{gelu_backward, gelu_backward_grad_input};
+pub use glu::{glu, glu_out};
+pub use glu_backward::glu_backward;
 pub use hardshrink::{hardshrink, hardshrink_out};
 pub use hardshrink_backward::{hardshrink_backward, hardshrink_backward_grad_input};
 pub use hardsigmoid::{hardsigmoid, hardsigmoid_, hardsigmoid_out};
@@ -49,11 +56,14 @@ pub use hardtanh_backward::{hardtanh_backward, hardtanh_backward_grad_input};
 pub use leaky_relu::{leaky_relu, leaky_relu_, leaky_relu_out};
 pub use leaky_relu_backward::{leaky_relu_backward, leaky_relu_backward_grad_input};
 pub use log_sigmoid::{log_sigmoid, log_sigmoid_out};
+pub use logit::{logit, logit_, logit_out};
 pub use mish::{mish, mish_, mish_out};
 pub use mish_backward::mish_backward;
 pub use prelu::prelu;
 pub use prelu_kernel::_prelu_kernel;
 pub use relu6::{relu6, relu6_};
+pub use rrelu::{_rrelu, rrelu};
+pub use rrelu_with_noise::rrelu_with_noise;
 pub use selu::{selu, selu_};
 pub use silu::{silu, silu_, silu_out};
 pub use silu_backward::{silu_backward, silu_backward_grad_input};
@@ -77,6 +87,9 @@ pub static ACTIVATION: &[&OpDef] = &[
     &gelu::GELU_OUT,
     &gelu_backward::GELU_BACKWARD,
     &gelu_backward::GELU_BACKWARD_GRAD_INPUT,
+    &glu::GLU,
+    &glu::GLU_OUT,
+    &glu_backward::GLU_BACKWARD,
     &hardshrink::HARDSHRINK,
     &hardshrink::HARDSHRINK_OUT,
     &hardshrink_backward::HARDSHRINK_BACKWARD,
@@ -102,6 +115,9 @@ pub static ACTIVATION: &[&OpDef] = &[
     &leaky_relu_backward::LEAKY_RELU_BACKWARD_GRAD_INPUT,
     &log_sigmoid::LOG_SIGMOID,
     &log_sigmoid::LOG_SIGMOID_OUT,
+    &logit::LOGIT,
+    &logit::LOGIT_,
+    &logit::LOGIT_OUT,
     &mish::MISH,
     &mish::MISH_,
     &mish::MISH_OUT,
@@ -110,6 +126,9 @@ pub static ACTIVATION: &[&OpDef] = &[
     &prelu_kernel::_PRELU_KERNEL,
     &relu6::RELU6,
     &relu6::RELU6_,
+    &rrelu::RRELU,
+    &rrelu::_RRELU,
+    &rrelu_with_noise::RRELU_WITH_NOISE,
     &selu::SELU,
     &selu::SELU_,
     &silu::SILU,

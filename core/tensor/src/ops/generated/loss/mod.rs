@@ -3,35 +3,123 @@
 
 use crate::dispatch::OpDef;
 
+mod binary_cross_entropy;
+mod binary_cross_entropy_backward;
+mod binary_cross_entropy_with_logits;
+mod cosine_embedding_loss;
 mod cross_entropy_loss;
+mod ctc_loss;
+mod ctc_loss_backward;
+mod hinge_embedding_loss;
+mod huber_loss;
+mod huber_loss_backward;
+mod kl_div;
+mod l1_loss;
 mod log_softmax;
 mod log_softmax_backward_data;
+mod margin_ranking_loss;
+mod mse_loss;
+mod mse_loss_backward;
+mod multi_margin_loss;
+mod multilabel_margin_loss;
+mod multilabel_margin_loss_backward;
+mod multilabel_margin_loss_forward;
 mod nll_loss;
+mod nll_loss2d;
+mod nll_loss2d_backward;
+mod nll_loss2d_forward;
 mod nll_loss_backward;
 mod nll_loss_forward;
 mod nll_loss_nd;
+mod poisson_nll_loss;
+mod smooth_l1_loss;
+mod smooth_l1_loss_backward;
+mod soft_margin_loss;
+mod triplet_margin_loss;
 
+pub use binary_cross_entropy::{binary_cross_entropy, binary_cross_entropy_out};
+pub use binary_cross_entropy_backward::{binary_cross_entropy_backward, binary_cross_entropy_backward_grad_input};
+pub use binary_cross_entropy_with_logits::binary_cross_entropy_with_logits;
+pub use cosine_embedding_loss::cosine_embedding_loss;
 pub use cross_entropy_loss::cross_entropy_loss;
+pub use ctc_loss::{_ctc_loss, ctc_loss_intlist, ctc_loss_tensor};
+pub use ctc_loss_backward::_ctc_loss_backward;
+pub use hinge_embedding_loss::hinge_embedding_loss;
+pub use huber_loss::{huber_loss, huber_loss_out};
+pub use huber_loss_backward::{huber_loss_backward, huber_loss_backward_out};
+pub use kl_div::kl_div;
+pub use l1_loss::l1_loss;
 pub use log_softmax::{_log_softmax, _log_softmax_out, log_softmax_int, log_softmax_int_out};
 pub use log_softmax_backward_data::_log_softmax_backward_data;
+pub use margin_ranking_loss::margin_ranking_loss;
+pub use mse_loss::{mse_loss, mse_loss_out};
+pub use mse_loss_backward::{mse_loss_backward, mse_loss_backward_grad_input};
+pub use multi_margin_loss::multi_margin_loss;
+pub use multilabel_margin_loss::multilabel_margin_loss;
+pub use multilabel_margin_loss_backward::multilabel_margin_loss_backward;
+pub use multilabel_margin_loss_forward::multilabel_margin_loss_forward;
 pub use nll_loss::{nll_loss, nll_loss_out};
 pub use nll_loss_backward::{nll_loss_backward, nll_loss_backward_grad_input};
 pub use nll_loss_forward::{nll_loss_forward, nll_loss_forward_output};
 pub use nll_loss_nd::nll_loss_nd;
+pub use nll_loss2d::nll_loss2d;
+pub use nll_loss2d_backward::nll_loss2d_backward;
+pub use nll_loss2d_forward::nll_loss2d_forward;
+pub use poisson_nll_loss::poisson_nll_loss;
+pub use smooth_l1_loss::{smooth_l1_loss, smooth_l1_loss_out};
+pub use smooth_l1_loss_backward::{smooth_l1_loss_backward, smooth_l1_loss_backward_grad_input};
+pub use soft_margin_loss::soft_margin_loss;
+pub use triplet_margin_loss::triplet_margin_loss;
 
 /// The rows of this family in the operator table.
 pub static LOSS: &[&OpDef] = &[
+    &binary_cross_entropy::BINARY_CROSS_ENTROPY,
+    &binary_cross_entropy::BINARY_CROSS_ENTROPY_OUT,
+    &binary_cross_entropy_backward::BINARY_CROSS_ENTROPY_BACKWARD,
+    &binary_cross_entropy_backward::BINARY_CROSS_ENTROPY_BACKWARD_GRAD_INPUT,
+    &binary_cross_entropy_with_logits::BINARY_CROSS_ENTROPY_WITH_LOGITS,
+    &cosine_embedding_loss::COSINE_EMBEDDING_LOSS,
     &cross_entropy_loss::CROSS_ENTROPY_LOSS,
+    &ctc_loss::CTC_LOSS_INTLIST,
+    &ctc_loss::CTC_LOSS_TENSOR,
+    &ctc_loss::_CTC_LOSS,
+    &ctc_loss_backward::_CTC_LOSS_BACKWARD,
+    &hinge_embedding_loss::HINGE_EMBEDDING_LOSS,
+    &huber_loss::HUBER_LOSS,
+    &huber_loss::HUBER_LOSS_OUT,
+    &huber_loss_backward::HUBER_LOSS_BACKWARD,
+    &huber_loss_backward::HUBER_LOSS_BACKWARD_OUT,
+    &kl_div::KL_DIV,
+    &l1_loss::L1_LOSS,
     &log_softmax::LOG_SOFTMAX_INT,
     &log_softmax::LOG_SOFTMAX_INT_OUT,
     &log_softmax::_LOG_SOFTMAX,
     &log_softmax::_LOG_SOFTMAX_OUT,
     &log_softmax_backward_data::_LOG_SOFTMAX_BACKWARD_DATA,
+    &margin_ranking_loss::MARGIN_RANKING_LOSS,
+    &mse_loss::MSE_LOSS,
+    &mse_loss::MSE_LOSS_OUT,
+    &mse_loss_backward::MSE_LOSS_BACKWARD,
+    &mse_loss_backward::MSE_LOSS_BACKWARD_GRAD_INPUT,
+    &multi_margin_loss::MULTI_MARGIN_LOSS,
+    &multilabel_margin_loss::MULTILABEL_MARGIN_LOSS,
+    &multilabel_margin_loss_backward::MULTILABEL_MARGIN_LOSS_BACKWARD,
+    &multilabel_margin_loss_forward::MULTILABEL_MARGIN_LOSS_FORWARD,
     &nll_loss::NLL_LOSS,
     &nll_loss::NLL_LOSS_OUT,
+    &nll_loss2d::NLL_LOSS2D,
+    &nll_loss2d_backward::NLL_LOSS2D_BACKWARD,
+    &nll_loss2d_forward::NLL_LOSS2D_FORWARD,
     &nll_loss_backward::NLL_LOSS_BACKWARD,
     &nll_loss_backward::NLL_LOSS_BACKWARD_GRAD_INPUT,
     &nll_loss_forward::NLL_LOSS_FORWARD,
     &nll_loss_forward::NLL_LOSS_FORWARD_OUTPUT,
     &nll_loss_nd::NLL_LOSS_ND,
+    &poisson_nll_loss::POISSON_NLL_LOSS,
+    &smooth_l1_loss::SMOOTH_L1_LOSS,
+    &smooth_l1_loss::SMOOTH_L1_LOSS_OUT,
+    &smooth_l1_loss_backward::SMOOTH_L1_LOSS_BACKWARD,
+    &smooth_l1_loss_backward::SMOOTH_L1_LOSS_BACKWARD_GRAD_INPUT,
+    &soft_margin_loss::SOFT_MARGIN_LOSS,
+    &triplet_margin_loss::TRIPLET_MARGIN_LOSS,
 ];

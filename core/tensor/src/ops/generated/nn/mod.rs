@@ -3,9 +3,15 @@
 
 use crate::dispatch::OpDef;
 
+mod alpha_dropout;
+mod bilinear;
 mod dropout;
 mod embedding;
+mod embedding_bag;
 mod embedding_dense_backward;
+mod embedding_renorm;
+mod feature_alpha_dropout;
+mod feature_dropout;
 mod layer_norm;
 mod layer_norm_backward_input;
 mod layer_norm_backward_weight;
@@ -13,12 +19,20 @@ mod native_dropout;
 mod native_dropout_backward;
 mod native_layer_norm;
 mod one_hot;
+mod safe_softmax;
+mod scaled_dot_product_attention;
 mod softmax;
 mod softmax_backward_data;
 
+pub use alpha_dropout::alpha_dropout;
+pub use bilinear::bilinear;
 pub use dropout::{dropout, dropout_};
 pub use embedding::embedding;
+pub use embedding_bag::{embedding_bag, embedding_bag_padding_idx};
 pub use embedding_dense_backward::embedding_dense_backward;
+pub use embedding_renorm::embedding_renorm_;
+pub use feature_alpha_dropout::feature_alpha_dropout;
+pub use feature_dropout::feature_dropout;
 pub use layer_norm::layer_norm;
 pub use layer_norm_backward_input::_layer_norm_backward_input;
 pub use layer_norm_backward_weight::_layer_norm_backward_weight;
@@ -26,15 +40,24 @@ pub use native_dropout::native_dropout;
 pub use native_dropout_backward::native_dropout_backward;
 pub use native_layer_norm::native_layer_norm;
 pub use one_hot::one_hot;
+pub use safe_softmax::_safe_softmax;
+pub use scaled_dot_product_attention::scaled_dot_product_attention;
 pub use softmax::{_softmax, _softmax_out, softmax_int, softmax_int_out};
 pub use softmax_backward_data::_softmax_backward_data;
 
 /// The rows of this family in the operator table.
 pub static NN: &[&OpDef] = &[
+    &alpha_dropout::ALPHA_DROPOUT,
+    &bilinear::BILINEAR,
     &dropout::DROPOUT,
     &dropout::DROPOUT_,
     &embedding::EMBEDDING,
+    &embedding_bag::EMBEDDING_BAG,
+    &embedding_bag::EMBEDDING_BAG_PADDING_IDX,
     &embedding_dense_backward::EMBEDDING_DENSE_BACKWARD,
+    &embedding_renorm::EMBEDDING_RENORM_,
+    &feature_alpha_dropout::FEATURE_ALPHA_DROPOUT,
+    &feature_dropout::FEATURE_DROPOUT,
     &layer_norm::LAYER_NORM,
     &layer_norm_backward_input::_LAYER_NORM_BACKWARD_INPUT,
     &layer_norm_backward_weight::_LAYER_NORM_BACKWARD_WEIGHT,
@@ -42,6 +65,8 @@ pub static NN: &[&OpDef] = &[
     &native_dropout_backward::NATIVE_DROPOUT_BACKWARD,
     &native_layer_norm::NATIVE_LAYER_NORM,
     &one_hot::ONE_HOT,
+    &safe_softmax::_SAFE_SOFTMAX,
+    &scaled_dot_product_attention::SCALED_DOT_PRODUCT_ATTENTION,
     &softmax::SOFTMAX_INT,
     &softmax::SOFTMAX_INT_OUT,
     &softmax::_SOFTMAX,

@@ -6,6 +6,16 @@ public final class Results {
     private Results() {}
 
     /**
+     * The results result0, result1, result2, result3.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     * @param result2 as the operator describes it
+     * @param result3 as the operator describes it
+     */
+    public record Result0Result1Result2Result3(Tensor result0, Tensor result1, Tensor result2, Tensor result3) {}
+
+    /**
      * The results result0, result1, result2.
      *
      * @param result0 as the operator describes it

@@ -58,6 +58,66 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param eps as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor logit(Double eps) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logit(self.handle(), eps != null, Convert.doubleOrZero(eps)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit(Double.valueOf(eps))}. */
+    public final Tensor logit(double eps) {
+        return logit(Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit((Double) null)}. */
+    public final Tensor logit() {
+        return logit((Double) null);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param eps as in the formula, or null for none
+     * @return what was written
+     */
+    public final Tensor logit_(Double eps) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.logit_(self.handle(), eps != null, Convert.doubleOrZero(eps));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit_(Double.valueOf(eps))}. */
+    public final Tensor logit_(double eps) {
+        return logit_(Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit_((Double) null)}. */
+    public final Tensor logit_() {
+        return logit_((Double) null);
+    }
+
     // bitwise: Bits of integers and bools.
 
     /**
@@ -1561,6 +1621,57 @@ public abstract sealed class TensorMethods permits Tensor {
             return self;
         } finally {
             Tensor.release(self, value);
+        }
+    }
+
+    // distance: Distances and angles between vectors.
+
+    /**
+     * The p-norm of the difference of two tensors, taken as vectors.
+     * <p>{@code out = |self - other|_p}
+     * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
+     *
+     * @param other as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public final Tensor dist(Tensor other, Number p) {
+        Scalar p1 = Scalar.of(p);
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.dist(self.handle(), other.handle(), p1.tag(), p1.bits(), p1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code dist(other, 2)}. */
+    public final Tensor dist(Tensor other) {
+        return dist(other, 2);
+    }
+
+    /**
+     * Scales the slices along a dimension whose p-norm is above a limit down to it.
+     * <p>{@code out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>self</code> has two dimensions or more; <code>p</code> must be positive and <code>maxnorm</code> not negative.
+     *
+     * @param p as in the formula
+     * @param dim as in the formula
+     * @param maxnorm as in the formula
+     * @return the result
+     */
+    public final Tensor renorm(Number p, long dim, Number maxnorm) {
+        Scalar p1 = Scalar.of(p);
+        Scalar maxnorm1 = Scalar.of(maxnorm);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.renorm(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, maxnorm1.tag(), maxnorm1.bits(), maxnorm1.imag()));
+        } finally {
+            Tensor.release(self);
         }
     }
 

@@ -1056,6 +1056,193 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Weighs one half along a dimension by the logistic function of the other.
+     * <p>{@code out = a * sigmoid(b), self = [a, b] along `dim`}
+     * <p>Shapes: {@code (..., 2 n, ...) -> (..., n, ...)}.
+     * <p>Errors: The size of the dimension must be even; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor glu(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.glu(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code glu(self, -1L)}. */
+    public static Tensor glu(Tensor self) {
+        return glu(self, -1L);
+    }
+
+    /**
+     * Weighs one half along a dimension by the logistic function of the other.
+     * <p>{@code out = a * sigmoid(b), self = [a, b] along `dim`}
+     * <p>Shapes: {@code (..., 2 n, ...) -> (..., n, ...)}.
+     * <p>Errors: The size of the dimension must be even; other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor glu_out(Tensor self, long dim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.glu_out(self.handle(), dim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code glu_out(self, -1L, out)}. */
+    public static Tensor glu_out(Tensor self, Tensor out) {
+        return glu_out(self, -1L, out);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor logit(Tensor self, Double eps) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logit(self.handle(), eps != null, Convert.doubleOrZero(eps)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit(self, Double.valueOf(eps))}. */
+    public static Tensor logit(Tensor self, double eps) {
+        return logit(self, Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit(self, (Double) null)}. */
+    public static Tensor logit(Tensor self) {
+        return logit(self, (Double) null);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula, or null for none
+     * @return what was written
+     */
+    public static Tensor logit_(Tensor self, Double eps) {
+        Tensor.acquire(self);
+        try {
+            Native.logit_(self.handle(), eps != null, Convert.doubleOrZero(eps));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit_(self, Double.valueOf(eps))}. */
+    public static Tensor logit_(Tensor self, double eps) {
+        return logit_(self, Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit_(self, (Double) null)}. */
+    public static Tensor logit_(Tensor self) {
+        return logit_(self, (Double) null);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logit_out(Tensor self, Double eps, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.logit_out(self.handle(), eps != null, Convert.doubleOrZero(eps), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code logit_out(self, Double.valueOf(eps), out)}. */
+    public static Tensor logit_out(Tensor self, double eps, Tensor out) {
+        return logit_out(self, Double.valueOf(eps), out);
+    }
+
+    /** The same as {@code logit_out(self, (Double) null, out)}. */
+    public static Tensor logit_out(Tensor self, Tensor out) {
+        return logit_out(self, (Double) null, out);
+    }
+
+    /**
+     * Scales elements below zero down: in training by random factors, else by their mean.
+     * <p>{@code out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>lower</code> must not be above <code>upper</code>; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @param training as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor rrelu(Tensor self, Number lower, Number upper, boolean training, Generator generator) {
+        Scalar lower1 = Scalar.of(lower);
+        Scalar upper1 = Scalar.of(upper);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rrelu(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code rrelu(self, lower, upper, training, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self, Number lower, Number upper, boolean training) {
+        return rrelu(self, lower, upper, training, (Generator) null);
+    }
+
+    /** The same as {@code rrelu(self, lower, upper, false, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self, Number lower, Number upper) {
+        return rrelu(self, lower, upper, false, (Generator) null);
+    }
+
+    /** The same as {@code rrelu(self, lower, 0.3333333333333333, false, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self, Number lower) {
+        return rrelu(self, lower, 0.3333333333333333, false, (Generator) null);
+    }
+
+    /** The same as {@code rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self) {
+        return rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null);
+    }
+
     // bitwise: Bits of integers and bools.
 
     /**
@@ -3560,6 +3747,185 @@ public abstract sealed class TorchFunctions permits Torch {
         } finally {
             Tensor.release(self, value);
         }
+    }
+
+    // distance: Distances and angles between vectors.
+
+    /**
+     * The cosine of the angle between vectors along a dimension.
+     * <p>{@code out = sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> both without dimension dim}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype be floating. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param dim as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
+    public static Tensor cosine_similarity(Tensor x1, Tensor x2, long dim, double eps) {
+        Tensor.acquire(x1, x2);
+        try {
+            return Tensor.wrap(Native.cosine_similarity(x1.handle(), x2.handle(), dim, eps));
+        } finally {
+            Tensor.release(x1, x2);
+        }
+    }
+
+    /** The same as {@code cosine_similarity(x1, x2, dim, 1e-8)}. */
+    public static Tensor cosine_similarity(Tensor x1, Tensor x2, long dim) {
+        return cosine_similarity(x1, x2, dim, 1e-8);
+    }
+
+    /** The same as {@code cosine_similarity(x1, x2, 1L, 1e-8)}. */
+    public static Tensor cosine_similarity(Tensor x1, Tensor x2) {
+        return cosine_similarity(x1, x2, 1L, 1e-8);
+    }
+
+    /**
+     * The p-norm of the difference of vectors in the last dimension.
+     * <p>{@code out = |x1 - x2 + eps|_p}
+     * <p>Shapes: {@code (*, D), (*, D) broadcastable -> (*), or (*, 1) with keepdim}.
+     * <p>Errors: The shapes must broadcast.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p, double eps, boolean keepdim) {
+        Tensor.acquire(x1, x2);
+        try {
+            return Tensor.wrap(Native.pairwise_distance(x1.handle(), x2.handle(), p, eps, keepdim));
+        } finally {
+            Tensor.release(x1, x2);
+        }
+    }
+
+    /** The same as {@code pairwise_distance(x1, x2, p, eps, false)}. */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p, double eps) {
+        return pairwise_distance(x1, x2, p, eps, false);
+    }
+
+    /** The same as {@code pairwise_distance(x1, x2, p, 1e-6, false)}. */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p) {
+        return pairwise_distance(x1, x2, p, 1e-6, false);
+    }
+
+    /** The same as {@code pairwise_distance(x1, x2, 2.0, 1e-6, false)}. */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2) {
+        return pairwise_distance(x1, x2, 2.0, 1e-6, false);
+    }
+
+    /**
+     * The p-norm of the difference of two tensors, taken as vectors.
+     * <p>{@code out = |self - other|_p}
+     * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor dist(Tensor self, Tensor other, Number p) {
+        Scalar p1 = Scalar.of(p);
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.dist(self.handle(), other.handle(), p1.tag(), p1.bits(), p1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code dist(self, other, 2)}. */
+    public static Tensor dist(Tensor self, Tensor other) {
+        return dist(self, other, 2);
+    }
+
+    /**
+     * Scales the slices along a dimension whose p-norm is above a limit down to it.
+     * <p>{@code out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>self</code> has two dimensions or more; <code>p</code> must be positive and <code>maxnorm</code> not negative.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @param dim as in the formula
+     * @param maxnorm as in the formula
+     * @return the result
+     */
+    public static Tensor renorm(Tensor self, Number p, long dim, Number maxnorm) {
+        Scalar p1 = Scalar.of(p);
+        Scalar maxnorm1 = Scalar.of(maxnorm);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.renorm(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, maxnorm1.tag(), maxnorm1.bits(), maxnorm1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The p-norms of the differences of each row of one matrix from each row of another.
+     * <p>{@code out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p}
+     * <p>Shapes: {@code (*, P, M), (*, R, M), * broadcastable -> (*, P, R)}.
+     * <p>Errors: Both have two dimensions or more, the same number of columns and the same floating dtype; <code>p</code> must not be negative; <code>compute_mode</code> is 0, 1 or 2, and chooses nothing here: every distance is summed directly.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @param computeMode as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor cdist(Tensor x1, Tensor x2, double p, Long computeMode) {
+        Tensor.acquire(x1, x2);
+        try {
+            return Tensor.wrap(Native.cdist(x1.handle(), x2.handle(), p, computeMode != null, Convert.longOrZero(computeMode)));
+        } finally {
+            Tensor.release(x1, x2);
+        }
+    }
+
+    /** The same as {@code cdist(x1, x2, p, Long.valueOf(computeMode))}. */
+    public static Tensor cdist(Tensor x1, Tensor x2, double p, long computeMode) {
+        return cdist(x1, x2, p, Long.valueOf(computeMode));
+    }
+
+    /** The same as {@code cdist(x1, x2, p, (Long) null)}. */
+    public static Tensor cdist(Tensor x1, Tensor x2, double p) {
+        return cdist(x1, x2, p, (Long) null);
+    }
+
+    /** The same as {@code cdist(x1, x2, 2.0, (Long) null)}. */
+    public static Tensor cdist(Tensor x1, Tensor x2) {
+        return cdist(x1, x2, 2.0, (Long) null);
+    }
+
+    /**
+     * The p-norms of the differences of each pair of rows of a matrix.
+     * <p>{@code out = |self[i, :] - self[j, :]|_p for i < j, row by row}
+     * <p>Shapes: {@code (N, M) -> (N (N - 1) / 2)}.
+     * <p>Errors: <code>self</code> has two dimensions and a floating dtype; <code>p</code> must not be negative.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor pdist(Tensor self, double p) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pdist(self.handle(), p));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code pdist(self, 2.0)}. */
+    public static Tensor pdist(Tensor self) {
+        return pdist(self, 2.0);
     }
 
     // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
@@ -8487,6 +8853,725 @@ public abstract sealed class TorchFunctions permits Torch {
         return cross_entropy_loss(self, target, (Tensor) null, Reduction.MEAN, -100L, 0.0);
     }
 
+    /**
+     * The squared distance of each element to its target.
+     * <p>{@code out = mean over i of (self_i - target_i)^2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor mse_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.mse_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code mse_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor mse_loss(Tensor self, Tensor target) {
+        return mse_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * The squared distance of each element to its target.
+     * <p>{@code out = mean over i of (self_i - target_i)^2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor mse_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
+        Tensor.acquire(self, target, out);
+        try {
+            Native.mse_loss_out(self.handle(), target.handle(), reduction, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, out);
+        }
+    }
+
+    /** The same as {@code mse_loss_out(self, target, Reduction.MEAN, out)}. */
+    public static Tensor mse_loss_out(Tensor self, Tensor target, Tensor out) {
+        return mse_loss_out(self, target, Reduction.MEAN, out);
+    }
+
+    /**
+     * The distance of each element to its target, squared where it is small.
+     * <p>{@code out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>beta</code> must not be negative. Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
+    public static Tensor smooth_l1_loss(Tensor self, Tensor target, long reduction, double beta) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.smooth_l1_loss(self.handle(), target.handle(), reduction, beta));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code smooth_l1_loss(self, target, reduction, 1.0)}. */
+    public static Tensor smooth_l1_loss(Tensor self, Tensor target, long reduction) {
+        return smooth_l1_loss(self, target, reduction, 1.0);
+    }
+
+    /** The same as {@code smooth_l1_loss(self, target, Reduction.MEAN, 1.0)}. */
+    public static Tensor smooth_l1_loss(Tensor self, Tensor target) {
+        return smooth_l1_loss(self, target, Reduction.MEAN, 1.0);
+    }
+
+    /**
+     * The distance of each element to its target, squared where it is small.
+     * <p>{@code out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>beta</code> must not be negative. Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, long reduction, double beta, Tensor out) {
+        Tensor.acquire(self, target, out);
+        try {
+            Native.smooth_l1_loss_out(self.handle(), target.handle(), reduction, beta, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, out);
+        }
+    }
+
+    /** The same as {@code smooth_l1_loss_out(self, target, reduction, 1.0, out)}. */
+    public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
+        return smooth_l1_loss_out(self, target, reduction, 1.0, out);
+    }
+
+    /** The same as {@code smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out)}. */
+    public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, Tensor out) {
+        return smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out);
+    }
+
+    /**
+     * Half the squared distance of each element to its target, linear where it is large.
+     * <p>{@code out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>delta</code> must be positive. Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param delta as in the formula
+     * @return the result
+     */
+    public static Tensor huber_loss(Tensor self, Tensor target, long reduction, double delta) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.huber_loss(self.handle(), target.handle(), reduction, delta));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code huber_loss(self, target, reduction, 1.0)}. */
+    public static Tensor huber_loss(Tensor self, Tensor target, long reduction) {
+        return huber_loss(self, target, reduction, 1.0);
+    }
+
+    /** The same as {@code huber_loss(self, target, Reduction.MEAN, 1.0)}. */
+    public static Tensor huber_loss(Tensor self, Tensor target) {
+        return huber_loss(self, target, Reduction.MEAN, 1.0);
+    }
+
+    /**
+     * Half the squared distance of each element to its target, linear where it is large.
+     * <p>{@code out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>delta</code> must be positive. Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param delta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor huber_loss_out(Tensor self, Tensor target, long reduction, double delta, Tensor out) {
+        Tensor.acquire(self, target, out);
+        try {
+            Native.huber_loss_out(self.handle(), target.handle(), reduction, delta, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, out);
+        }
+    }
+
+    /** The same as {@code huber_loss_out(self, target, reduction, 1.0, out)}. */
+    public static Tensor huber_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
+        return huber_loss_out(self, target, reduction, 1.0, out);
+    }
+
+    /** The same as {@code huber_loss_out(self, target, Reduction.MEAN, 1.0, out)}. */
+    public static Tensor huber_loss_out(Tensor self, Tensor target, Tensor out) {
+        return huber_loss_out(self, target, Reduction.MEAN, 1.0, out);
+    }
+
+    /**
+     * The cross entropy between probabilities and targets, element by element.
+     * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; the tensors have one dtype and shapes that broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor binary_cross_entropy(Tensor self, Tensor target, Tensor weight, long reduction) {
+        Tensor.acquire(self, target, weight);
+        try {
+            return Tensor.wrap(Native.binary_cross_entropy(self.handle(), target.handle(), Tensor.handleOrZero(weight), reduction));
+        } finally {
+            Tensor.release(self, target, weight);
+        }
+    }
+
+    /** The same as {@code binary_cross_entropy(self, target, weight, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy(Tensor self, Tensor target, Tensor weight) {
+        return binary_cross_entropy(self, target, weight, Reduction.MEAN);
+    }
+
+    /** The same as {@code binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy(Tensor self, Tensor target) {
+        return binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN);
+    }
+
+    /**
+     * The cross entropy between probabilities and targets, element by element.
+     * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; the tensors have one dtype and shapes that broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor weight, long reduction, Tensor out) {
+        Tensor.acquire(self, target, weight, out);
+        try {
+            Native.binary_cross_entropy_out(self.handle(), target.handle(), Tensor.handleOrZero(weight), reduction, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, weight, out);
+        }
+    }
+
+    /** The same as {@code binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out)}. */
+    public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor weight, Tensor out) {
+        return binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out);
+    }
+
+    /** The same as {@code binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out)}. */
+    public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor out) {
+        return binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out);
+    }
+
+    /**
+     * The cross entropy between logistic functions of scores and targets, without overflow.
+     * <p>{@code out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i = sigmoid(self_i)}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable, (*) broadcastable -> (), or (*) without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param posWeight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor weight, Tensor posWeight, long reduction) {
+        Tensor.acquire(self, target, weight, posWeight);
+        try {
+            return Tensor.wrap(Native.binary_cross_entropy_with_logits(self.handle(), target.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(posWeight), reduction));
+        } finally {
+            Tensor.release(self, target, weight, posWeight);
+        }
+    }
+
+    /** The same as {@code binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor weight, Tensor posWeight) {
+        return binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN);
+    }
+
+    /** The same as {@code binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor weight) {
+        return binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN);
+    }
+
+    /** The same as {@code binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target) {
+        return binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN);
+    }
+
+    /**
+     * The distance of each element to its target.
+     * <p>{@code out = mean over i of |self_i - target_i|}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor l1_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.l1_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code l1_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor l1_loss(Tensor self, Tensor target) {
+        return l1_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+     * <p>{@code out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with log_target}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param logTarget as in the formula
+     * @return the result
+     */
+    public static Tensor kl_div(Tensor self, Tensor target, long reduction, boolean logTarget) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.kl_div(self.handle(), target.handle(), reduction, logTarget));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code kl_div(self, target, reduction, false)}. */
+    public static Tensor kl_div(Tensor self, Tensor target, long reduction) {
+        return kl_div(self, target, reduction, false);
+    }
+
+    /** The same as {@code kl_div(self, target, Reduction.MEAN, false)}. */
+    public static Tensor kl_div(Tensor self, Tensor target) {
+        return kl_div(self, target, Reduction.MEAN, false);
+    }
+
+    /**
+     * The negative log likelihood of counts under Poisson distributions.
+     * <p>{@code out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps); `full` adds the approximation of ln target_i! by Stirling for targets above 1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param input as in the formula
+     * @param target as in the formula
+     * @param logInput as in the formula
+     * @param full as in the formula
+     * @param eps as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor poisson_nll_loss(Tensor input, Tensor target, boolean logInput, boolean full, double eps, long reduction) {
+        Tensor.acquire(input, target);
+        try {
+            return Tensor.wrap(Native.poisson_nll_loss(input.handle(), target.handle(), logInput, full, eps, reduction));
+        } finally {
+            Tensor.release(input, target);
+        }
+    }
+
+    /**
+     * The logistic loss of scores for classes -1 and 1.
+     * <p>{@code out = mean over i of ln(1 + e^(-target_i self_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor soft_margin_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.soft_margin_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code soft_margin_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor soft_margin_loss(Tensor self, Tensor target) {
+        return soft_margin_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
+     * <p>{@code out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor hinge_embedding_loss(Tensor self, Tensor target, double margin, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.hinge_embedding_loss(self.handle(), target.handle(), margin, reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code hinge_embedding_loss(self, target, margin, Reduction.MEAN)}. */
+    public static Tensor hinge_embedding_loss(Tensor self, Tensor target, double margin) {
+        return hinge_embedding_loss(self, target, margin, Reduction.MEAN);
+    }
+
+    /** The same as {@code hinge_embedding_loss(self, target, 1.0, Reduction.MEAN)}. */
+    public static Tensor hinge_embedding_loss(Tensor self, Tensor target) {
+        return hinge_embedding_loss(self, target, 1.0, Reduction.MEAN);
+    }
+
+    /**
+     * By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
+     * <p>{@code out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)}
+     * <p>Shapes: {@code (*), (*), (*) -> (), or (*) without reduction}.
+     * <p>Errors: All three have as many dimensions; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
+        Tensor.acquire(input1, input2, target);
+        try {
+            return Tensor.wrap(Native.margin_ranking_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction));
+        } finally {
+            Tensor.release(input1, input2, target);
+        }
+    }
+
+    /** The same as {@code margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN)}. */
+    public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, double margin) {
+        return margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN);
+    }
+
+    /** The same as {@code margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN)}. */
+    public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target) {
+        return margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN);
+    }
+
+    /**
+     * How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a margin.
+     * <p>{@code out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1}
+     * <p>Shapes: {@code (N, D), (N, D), (N) or (D), (D), () -> (), or the shape of target without reduction}.
+     * <p>Errors: <code>target</code> has no dimension, or one beside inputs of two; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
+        Tensor.acquire(input1, input2, target);
+        try {
+            return Tensor.wrap(Native.cosine_embedding_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction));
+        } finally {
+            Tensor.release(input1, input2, target);
+        }
+    }
+
+    /** The same as {@code cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN)}. */
+    public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, double margin) {
+        return cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN);
+    }
+
+    /** The same as {@code cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN)}. */
+    public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target) {
+        return cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN);
+    }
+
+    /**
+     * By how much anchors are not nearer to positive than to negative samples by a margin.
+     * <p>{@code out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap` takes the lesser of the distances of `negative` to both}
+     * <p>Shapes: {@code (N, D) or (D), three times -> (), or (N) or () without reduction}.
+     * <p>Errors: All three have as many dimensions; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @param margin as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @param swap as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap, long reduction) {
+        Tensor.acquire(anchor, positive, negative);
+        try {
+            return Tensor.wrap(Native.triplet_margin_loss(anchor.handle(), positive.handle(), negative.handle(), margin, p, eps, swap, reduction));
+        } finally {
+            Tensor.release(anchor, positive, negative);
+        }
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap) {
+        return triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps) {
+        return triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p) {
+        return triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin) {
+        return triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative) {
+        return triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN);
+    }
+
+    /**
+     * nll_loss of images: a class for each place.
+     * <p>{@code out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean}
+     * <p>Shapes: {@code (N, C, H, W), (N, H, W) -> (), or (N, H, W) without reduction}.
+     * <p>Errors: <code>target</code> is int64 with values in [0, C) or <code>ignore_index</code>; <code>weight</code> has C elements; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @param ignoreIndex as in the formula
+     * @return the result
+     */
+    public static Tensor nll_loss2d(Tensor self, Tensor target, Tensor weight, long reduction, long ignoreIndex) {
+        Tensor.acquire(self, target, weight);
+        try {
+            return Tensor.wrap(Native.nll_loss2d(self.handle(), target.handle(), Tensor.handleOrZero(weight), reduction, ignoreIndex));
+        } finally {
+            Tensor.release(self, target, weight);
+        }
+    }
+
+    /** The same as {@code nll_loss2d(self, target, weight, reduction, -100L)}. */
+    public static Tensor nll_loss2d(Tensor self, Tensor target, Tensor weight, long reduction) {
+        return nll_loss2d(self, target, weight, reduction, -100L);
+    }
+
+    /** The same as {@code nll_loss2d(self, target, weight, Reduction.MEAN, -100L)}. */
+    public static Tensor nll_loss2d(Tensor self, Tensor target, Tensor weight) {
+        return nll_loss2d(self, target, weight, Reduction.MEAN, -100L);
+    }
+
+    /** The same as {@code nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L)}. */
+    public static Tensor nll_loss2d(Tensor self, Tensor target) {
+        return nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L);
+    }
+
+    /**
+     * By how much the score of the target class does not exceed those of the others by a margin.
+     * <p>{@code out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y = target_n}
+     * <p>Shapes: {@code (N, C) or (C), (N) or () -> (), or the shape of target without reduction}.
+     * <p>Errors: <code>p</code> is 1 or 2; <code>target</code> is int64 with values in [0, C); <code>weight</code> has C elements; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param p as in the formula
+     * @param margin as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin, Tensor weight, long reduction) {
+        Scalar p1 = Scalar.of(p);
+        Scalar margin1 = Scalar.of(margin);
+        Tensor.acquire(self, target, weight);
+        try {
+            return Tensor.wrap(Native.multi_margin_loss(self.handle(), target.handle(), p1.tag(), p1.bits(), p1.imag(), margin1.tag(), margin1.bits(), margin1.imag(), Tensor.handleOrZero(weight), reduction));
+        } finally {
+            Tensor.release(self, target, weight);
+        }
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin, Tensor weight) {
+        return multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN);
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin) {
+        return multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN);
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p) {
+        return multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN);
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target) {
+        return multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN);
+    }
+
+    /**
+     * By how much the scores of the target classes do not exceed those of the others by 1.
+     * <p>{@code out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] + self[n, c]) / C}
+     * <p>Shapes: {@code (N, C) or (C), the same -> (), or (N) or () without reduction}.
+     * <p>Errors: <code>target</code> is int64: labels in [0, C), up to the first -1; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor multilabel_margin_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.multilabel_margin_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code multilabel_margin_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor multilabel_margin_loss(Tensor self, Tensor target) {
+        return multilabel_margin_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * The negative log likelihood of target sequences under all their alignments with an input, by connectionist temporal classification.
+     * <p>{@code out = -ln of the sum over alignments of the product over t of e^(log_probs[t, n, c_t]); the mean divides each by its target's length}
+     * <p>Shapes: {@code (T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S) -> (), or (N) or () without reduction}.
+     * <p>Errors: The lengths have an element for each of the batch and fit the input and the targets, which are int32 or int64; <code>blank</code> lies in [0, C - 1]; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @param reduction as in the formula
+     * @param zeroInfinity as in the formula
+     * @return the result
+     */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank, long reduction, boolean zeroInfinity) {
+        Tensor.acquire(logProbs, targets);
+        try {
+            return Tensor.wrap(Native.ctc_loss_IntList(logProbs.handle(), targets.handle(), inputLengths, targetLengths, blank, reduction, zeroInfinity));
+        } finally {
+            Tensor.release(logProbs, targets);
+        }
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank, long reduction) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long... targetLengths) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false);
+    }
+
+    /**
+     * ctc_loss with the lengths in tensors.
+     * <p>{@code As with lists.}
+     * <p>Shapes: {@code (T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S), (N) or (), (N) or () -> (), or (N) or () without reduction}.
+     * <p>Errors: As with lists; the lengths are integers on the CPU.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @param reduction as in the formula
+     * @param zeroInfinity as in the formula
+     * @return the result
+     */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction, boolean zeroInfinity) {
+        Tensor.acquire(logProbs, targets, inputLengths, targetLengths);
+        try {
+            return Tensor.wrap(Native.ctc_loss_Tensor(logProbs.handle(), targets.handle(), inputLengths.handle(), targetLengths.handle(), blank, reduction, zeroInfinity));
+        } finally {
+            Tensor.release(logProbs, targets, inputLengths, targetLengths);
+        }
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false);
+    }
+
     // nn: Functions of neural network layers.
 
     /**
@@ -8628,6 +9713,66 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * While training, sets each channel to zero with probability p and scales up the others; otherwise returns the input.
+     * <p>{@code out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: <code>p</code> must lie in [0, 1]; <code>input</code> has two dimensions or more.
+     *
+     * @param input as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return the result
+     */
+    public static Tensor feature_dropout(Tensor input, double p, boolean train) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.feature_dropout(input.handle(), p, train));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * While training, sets each element with probability p to what <code>selu</code> saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+     * <p>{@code out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>p</code> must lie in [0, 1].
+     *
+     * @param input as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return the result
+     */
+    public static Tensor alpha_dropout(Tensor input, double p, boolean train) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.alpha_dropout(input.handle(), p, train));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * alpha_dropout of whole channels.
+     * <p>{@code out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: <code>p</code> must lie in [0, 1]; <code>input</code> has two dimensions or more.
+     *
+     * @param input as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return the result
+     */
+    public static Tensor feature_alpha_dropout(Tensor input, double p, boolean train) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.feature_alpha_dropout(input.handle(), p, train));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
      * Looks up rows of a table by index.
      * <p>{@code out[..., :] = weight[indices[...], :]}
      * <p>Shapes: {@code (n, d), (*) -> (*, d)}.
@@ -8708,6 +9853,360 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code one_hot(self, -1L)}. */
     public static Tensor one_hot(Tensor self) {
         return one_hot(self, -1L);
+    }
+
+    /**
+     * Scales those of the looked-up rows of a table whose norm is above a limit down to it.
+     * <p>{@code self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices}
+     * <p>Shapes: {@code (n, d), (*) -> (n, d)}.
+     * <p>Errors: <code>self</code> has two dimensions; the indices must be int32 or int64 and lie in [0, n - 1].
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param maxNorm as in the formula
+     * @param normType as in the formula
+     * @return what was written
+     */
+    public static Tensor embedding_renorm_(Tensor self, Tensor indices, double maxNorm, double normType) {
+        Tensor.acquire(self, indices);
+        try {
+            Native.embedding_renorm_(self.handle(), indices.handle(), maxNorm, normType);
+            return self;
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
+    /**
+     * A product of two vectors with a matrix for each output.
+     * <p>{@code out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]}
+     * <p>Shapes: {@code (*, I), (*, J), (K, I, J), (K) -> (*, K)}.
+     * <p>Errors: The leading dimensions of the inputs agree, and their last ones with the weight.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias) {
+        Tensor.acquire(input1, input2, weight, bias);
+        try {
+            return Tensor.wrap(Native.bilinear(input1.handle(), input2.handle(), weight.handle(), Tensor.handleOrZero(bias)));
+        } finally {
+            Tensor.release(input1, input2, weight, bias);
+        }
+    }
+
+    /** The same as {@code bilinear(input1, input2, weight, (Tensor) null)}. */
+    public static Tensor bilinear(Tensor input1, Tensor input2, Tensor weight) {
+        return bilinear(input1, input2, weight, (Tensor) null);
+    }
+
+    /**
+     * Attention: for each query the mean of the values, weighted by how well their keys agree with it.
+     * <p>{@code out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given}
+     * <p>Shapes: {@code (*, L, E), (*, S, E), (*, S, V), (*, L, S) broadcastable -> (*, L, V)}.
+     * <p>Errors: All have two dimensions or more and one dtype; <code>attn_mask</code> is bool (True takes part), float or of this dtype, and not given with <code>is_causal</code>. With <code>enable_gqa</code> the heads of <code>key</code> and <code>value</code> divide those of <code>query</code>.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @param isCausal as in the formula
+     * @param scale as in the formula, or null for none
+     * @param enableGqa as in the formula
+     * @return the result
+     */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, Double scale, boolean enableGqa) {
+        Tensor.acquire(query, key, value, attnMask);
+        try {
+            return Tensor.wrap(Native.scaled_dot_product_attention(query.handle(), key.handle(), value.handle(), Tensor.handleOrZero(attnMask), dropoutP, isCausal, scale != null, Convert.doubleOrZero(scale), enableGqa));
+        } finally {
+            Tensor.release(query, key, value, attnMask);
+        }
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, double scale, boolean enableGqa) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, Double scale) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, double scale) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask) {
+        return scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value) {
+        return scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false);
+    }
+
+    /**
+     * Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
+     * <p>{@code result0[b, :] = the sum over i from offsets[b] to offsets[b + 1] of per_sample_weights[i] * weight[indices[i], :]}
+     * <p>Shapes: {@code (n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the maxima are}.
+     * <p>Errors: <code>indices</code> and <code>offsets</code> are int32 or int64 and have one dimension; offsets begin at 0, do not go beyond L and, with include_last_offset, end with the end of the last bag. The gradient is dense, whatever <code>sparse</code> says.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @param perSampleWeights as in the formula, or null for none
+     * @param includeLastOffset as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights, boolean includeLastOffset) {
+        Tensor.acquire(weight, indices, offsets, perSampleWeights);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.embedding_bag(weight.handle(), indices.handle(), offsets.handle(), scaleGradByFreq, mode, sparse, Tensor.handleOrZero(perSampleWeights), includeLastOffset));
+            return new Results.Result0Result1Result2Result3(results[0], results[1], results[2], results[3]);
+        } finally {
+            Tensor.release(weight, indices, offsets, perSampleWeights);
+        }
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets) {
+        return embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false);
+    }
+
+    /**
+     * embedding_bag in which one row of the table counts for nothing.
+     * <p>{@code As embedding_bag, without the places where indices[i] = padding_idx}
+     * <p>Shapes: {@code (n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the maxima are}.
+     * <p>Errors: As embedding_bag; <code>padding_idx</code> lies in [-n, n - 1].
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @param perSampleWeights as in the formula, or null for none
+     * @param includeLastOffset as in the formula
+     * @param paddingIdx as in the formula, or null for none
+     * @return the result
+     */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights, boolean includeLastOffset, Long paddingIdx) {
+        Tensor.acquire(weight, indices, offsets, perSampleWeights);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.embedding_bag_padding_idx(weight.handle(), indices.handle(), offsets.handle(), scaleGradByFreq, mode, sparse, Tensor.handleOrZero(perSampleWeights), includeLastOffset, paddingIdx != null, Convert.longOrZero(paddingIdx)));
+            return new Results.Result0Result1Result2Result3(results[0], results[1], results[2], results[3]);
+        } finally {
+            Tensor.release(weight, indices, offsets, perSampleWeights);
+        }
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx))}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights, boolean includeLastOffset, long paddingIdx) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx));
+    }
+
+    // normalization: Layers that shift and scale to mean 0 and variance 1.
+
+    /**
+     * Normalises each channel over the batch, then scales and shifts it; in training the running statistics follow those of the batch, else they are what is used.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias; running = (1 - momentum) * running + momentum * new, with the variance without bias}
+     * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
+     * <p>Errors: All tensors beside <code>input</code> have an element for each channel, and its dtype or, beside half precision, float. Without training the running statistics are needed.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param runningMean as in the formula, or null for none
+     * @param runningVar as in the formula, or null for none
+     * @param training as in the formula
+     * @param momentum as in the formula
+     * @param eps as in the formula
+     * @param cudnnEnabled as in the formula
+     * @return the result
+     */
+    public static Tensor batch_norm(Tensor input, Tensor weight, Tensor bias, Tensor runningMean, Tensor runningVar, boolean training, double momentum, double eps, boolean cudnnEnabled) {
+        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.batch_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), training, momentum, eps, cudnnEnabled));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * batch_norm together with the mean and the reciprocal standard deviation of each channel, which are empty without training.
+     * <p>{@code result0 = (input - result1) * result2 * weight + bias}
+     * <p>Shapes: {@code (N, C, *) -> the same, (C), (C)}.
+     * <p>Errors: As batch_norm.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param runningMean as in the formula, or null for none
+     * @param runningVar as in the formula, or null for none
+     * @param training as in the formula
+     * @param momentum as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 native_batch_norm(Tensor input, Tensor weight, Tensor bias, Tensor runningMean, Tensor runningVar, boolean training, double momentum, double eps) {
+        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.native_batch_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), training, momentum, eps));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Normalises each channel of each sample, then scales and shifts it; the running statistics follow the means over the samples.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias}
+     * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
+     * <p>Errors: As batch_norm; the running statistics are needed unless <code>use_input_stats</code>.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param runningMean as in the formula, or null for none
+     * @param runningVar as in the formula, or null for none
+     * @param useInputStats as in the formula
+     * @param momentum as in the formula
+     * @param eps as in the formula
+     * @param cudnnEnabled as in the formula
+     * @return the result
+     */
+    public static Tensor instance_norm(Tensor input, Tensor weight, Tensor bias, Tensor runningMean, Tensor runningVar, boolean useInputStats, double momentum, double eps, boolean cudnnEnabled) {
+        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.instance_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), useInputStats, momentum, eps, cudnnEnabled));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Normalises groups of the channels of each sample, then scales and shifts each channel.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias, mean and variance of a group}
+     * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
+     * <p>Errors: The number of channels is a multiple of <code>num_groups</code>, which is positive; <code>weight</code> and <code>bias</code> have an element for each, and the dtype of <code>input</code> or, beside half precision, float.
+     *
+     * @param input as in the formula
+     * @param numGroups as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param eps as in the formula
+     * @param cudnnEnabled as in the formula
+     * @return the result
+     */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight, Tensor bias, double eps, boolean cudnnEnabled) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.group_norm(input.handle(), numGroups, Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), eps, cudnnEnabled));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code group_norm(input, numGroups, weight, bias, eps, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight, Tensor bias, double eps) {
+        return group_norm(input, numGroups, weight, bias, eps, true);
+    }
+
+    /** The same as {@code group_norm(input, numGroups, weight, bias, 1e-5, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight, Tensor bias) {
+        return group_norm(input, numGroups, weight, bias, 1e-5, true);
+    }
+
+    /** The same as {@code group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight) {
+        return group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true);
+    }
+
+    /** The same as {@code group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups) {
+        return group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true);
+    }
+
+    /**
+     * Divides the last dimensions by their root mean square, then scales each element.
+     * <p>{@code out = input / sqrt(mean(input^2) + eps) * weight; `eps` is the dtype's distance of 1 from the next number unless given}
+     * <p>Shapes: {@code (..., normalized_shape) -> the same; weight: normalized_shape}.
+     * <p>Errors: The last dimensions of <code>input</code> must be <code>normalized_shape</code>, and so must the shape of <code>weight</code>.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @param eps as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor rms_norm(Tensor input, long[] normalizedShape, Tensor weight, Double eps) {
+        Tensor.acquire(input, weight);
+        try {
+            return Tensor.wrap(Native.rms_norm(input.handle(), normalizedShape, Tensor.handleOrZero(weight), eps != null, Convert.doubleOrZero(eps)));
+        } finally {
+            Tensor.release(input, weight);
+        }
+    }
+
+    /** The same as {@code rms_norm(input, normalizedShape, weight, Double.valueOf(eps))}. */
+    public static Tensor rms_norm(Tensor input, long[] normalizedShape, Tensor weight, double eps) {
+        return rms_norm(input, normalizedShape, weight, Double.valueOf(eps));
+    }
+
+    /** The same as {@code rms_norm(input, normalizedShape, weight, (Double) null)}. */
+    public static Tensor rms_norm(Tensor input, long[] normalizedShape, Tensor weight) {
+        return rms_norm(input, normalizedShape, weight, (Double) null);
+    }
+
+    /** The same as {@code rms_norm(input, normalizedShape, (Tensor) null, (Double) null)}. */
+    public static Tensor rms_norm(Tensor input, long... normalizedShape) {
+        return rms_norm(input, normalizedShape, (Tensor) null, (Double) null);
     }
 
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
@@ -12978,6 +14477,369 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code bernoulli(self, p, (Generator) null)}. */
     public static Tensor bernoulli(Tensor self, double p) {
         return bernoulli(self, p, (Generator) null);
+    }
+
+    // recurrent: Recurrent layers and their cells, and packed sequences.
+
+    /**
+     * Layers of long short-term memory over a sequence: the outputs, and the last output and cell state of each layer.
+     * <p>{@code i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c), projected where there is a projection}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 lstm(Tensor input, Tensor[] hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(Tensor.concat(hx, params), input);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.lstm_input(input.handle(), Tensor.handles(hx), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Layers of long short-term memory over packed sequences.
+     * <p>{@code i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 lstm(Tensor data, Tensor batchSizes, Tensor[] hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(Tensor.concat(hx, params), data, batchSizes);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.lstm_data(data.handle(), batchSizes.handle(), Tensor.handles(hx), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Layers of gated recurrent units over a sequence: the outputs, and the last state of each layer.
+     * <p>{@code r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 gru(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.gru_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Layers of gated recurrent units over packed sequences.
+     * <p>{@code r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 gru(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.gru_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with tanh over a sequence: the outputs, and the last state of each layer.
+     * <p>{@code h = tanh(W x + b + U h + d)}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_tanh(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with tanh over packed sequences.
+     * <p>{@code h = tanh(W x + b + U h + d)}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_tanh(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with the positive part over a sequence: the outputs, and the last state of each layer.
+     * <p>{@code h = max(0, W x + b + U h + d)}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_relu(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with the positive part over packed sequences.
+     * <p>{@code h = max(0, W x + b + U h + d)}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_relu(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * One step of long short-term memory: the output and the cell state.
+     * <p>{@code i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = Tensor.concat(hx, input, wIh, wHh, bIh, bHh);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.lstm_cell(input.handle(), Tensor.handles(hx), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh) {
+        return lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of a gated recurrent unit.
+     * <p>{@code r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.gru_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
+        return gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of a recurrent layer with tanh.
+     * <p>{@code h = tanh(W x + b + U h + d)}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.rnn_tanh_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
+        return rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of a recurrent layer with the positive part.
+     * <p>{@code h = max(0, W x + b + U h + d)}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.rnn_relu_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
+        return rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
     }
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.

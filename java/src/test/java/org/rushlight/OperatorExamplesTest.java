@@ -91,6 +91,21 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_glu() {
+        Examples.check(() -> Torch.glu(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {1.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_logit() {
+        Examples.check(() -> Torch.logit(Tensor.of(new float[] {0.5f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_rrelu() {
+        Examples.check(() -> Torch.rrelu(Tensor.of(new float[] {-2.0f, 2.0f}, new long[] {2}), 0.25, 0.75), () -> Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
     void example_bitwise_not() {
         Examples.check(() -> Torch.bitwise_not(Tensor.of(new long[] {0, 5}, new long[] {2})), () -> Tensor.of(new long[] {-1, -6}, new long[] {2}));
     }
@@ -368,6 +383,31 @@ class OperatorExamplesTest {
     @Test
     void example_zero() {
         Examples.check(() -> Torch.zero(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
+    }
+
+    @Test
+    void example_cosine_similarity() {
+        Examples.check(() -> Torch.cosine_similarity(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {1, 2}), Tensor.of(new float[] {2.0f, 0.0f}, new long[] {1, 2})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_pairwise_distance() {
+        Examples.check(() -> Torch.pairwise_distance(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}), 2.0, 0.0), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_dist() {
+        Examples.check(() -> Torch.dist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_cdist() {
+        Examples.check(() -> Torch.cdist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 2}), Tensor.of(new float[] {3.0f, 4.0f, 0.0f, 0.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {5.0f, 0.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_pdist() {
+        Examples.check(() -> Torch.pdist(Tensor.of(new float[] {0.0f, 0.0f, 3.0f, 4.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
     }
 
     @Test
@@ -861,6 +901,76 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_mse_loss() {
+        Examples.check(() -> Torch.mse_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_smooth_l1_loss() {
+        Examples.check(() -> Torch.smooth_l1_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.75f}, new long[] {}));
+    }
+
+    @Test
+    void example_huber_loss() {
+        Examples.check(() -> Torch.huber_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.75f}, new long[] {}));
+    }
+
+    @Test
+    void example_binary_cross_entropy() {
+        Examples.check(() -> Torch.binary_cross_entropy(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_binary_cross_entropy_with_logits() {
+        Examples.check(() -> Torch.binary_cross_entropy_with_logits(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_l1_loss() {
+        Examples.check(() -> Torch.l1_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {1.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_kl_div() {
+        Examples.check(() -> Torch.kl_div(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_poisson_nll_loss() {
+        Examples.check(() -> Torch.poisson_nll_loss(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}), true, false, 0.0, 1), () -> Tensor.of(new float[] {1.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_soft_margin_loss() {
+        Examples.check(() -> Torch.soft_margin_loss(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_hinge_embedding_loss() {
+        Examples.check(() -> Torch.hinge_embedding_loss(Tensor.of(new float[] {0.25f, 0.25f}, new long[] {2}), Tensor.of(new float[] {1.0f, -1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_margin_ranking_loss() {
+        Examples.check(() -> Torch.margin_ranking_loss(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_cosine_embedding_loss() {
+        Examples.check(() -> Torch.cosine_embedding_loss(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {0.0f, 1.0f}, new long[] {2}), Tensor.of(new long[] {-1}, new long[] {})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_triplet_margin_loss() {
+        Examples.check(() -> Torch.triplet_margin_loss(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_multi_margin_loss() {
+        Examples.check(() -> Torch.multi_margin_loss(Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}), Tensor.of(new long[] {0}, new long[] {})), () -> Tensor.of(new float[] {0.5f}, new long[] {}));
+    }
+
+    @Test
     void example_softmax_int() {
         Examples.check(() -> Torch.softmax(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2}));
     }
@@ -878,6 +988,26 @@ class OperatorExamplesTest {
     @Test
     void example_one_hot() {
         Examples.check(() -> Torch.one_hot(Tensor.of(new long[] {1, 0}, new long[] {2})), () -> Tensor.of(new long[] {0, 1, 1, 0}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_bilinear() {
+        Examples.check(() -> Torch.bilinear(Tensor.of(new float[] {2.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1, 1, 1})), () -> Tensor.of(new float[] {24.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_scaled_dot_product_attention() {
+        Examples.check(() -> Torch.scaled_dot_product_attention(Tensor.of(new float[] {1.0f}, new long[] {1, 1}), Tensor.of(new float[] {2.0f}, new long[] {1, 1}), Tensor.of(new float[] {3.0f}, new long[] {1, 1})), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_group_norm() {
+        Examples.check(() -> Torch.group_norm(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), 1, (Tensor) null, (Tensor) null, 0.0), () -> Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_rms_norm() {
+        Examples.check(() -> Torch.rms_norm(Tensor.of(new float[] {3.0f, 3.0f}, new long[] {1, 2}), new long[] {2}, (Tensor) null, 0.0), () -> Tensor.of(new float[] {1.0f, 1.0f}, new long[] {1, 2}));
     }
 
     @Test

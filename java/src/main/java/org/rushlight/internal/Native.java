@@ -73,6 +73,15 @@ public final class Native {
     public static native void threshold_out(long self, int thresholdTag, long thresholdBits, double thresholdImag, int valueTag, long valueBits, double valueImag, long out);
     public static native long prelu(long self, long weight);
     public static native long _prelu_kernel(long self, long weight);
+    public static native long glu(long self, long dim);
+    public static native void glu_out(long self, long dim, long out);
+    public static native long glu_backward(long gradOutput, long self, long dim);
+    public static native long logit(long self, boolean hasEps, double eps);
+    public static native void logit_(long self, boolean hasEps, double eps);
+    public static native void logit_out(long self, boolean hasEps, double eps, long out);
+    public static native long rrelu(long self, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, boolean training, long generator);
+    public static native long rrelu_with_noise(long self, long noise, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, boolean training, long generator);
+    public static native long[] _rrelu(long self, int lowerTag, long lowerBits, double lowerImag, int upperTag, long upperBits, double upperImag, long generator);
 
     // bitwise: Bits of integers and bools.
     public static native long bitwise_not(long self);
@@ -222,6 +231,16 @@ public final class Native {
     public static native void zero_(long self);
     public static native long fill_Tensor(long self, long value);
     public static native void fill_Tensor_(long self, long value);
+
+    // distance: Distances and angles between vectors.
+    public static native long cosine_similarity(long x1, long x2, long dim, double eps);
+    public static native long pairwise_distance(long x1, long x2, double p, double eps, boolean keepdim);
+    public static native long dist(long self, long other, int pTag, long pBits, double pImag);
+    public static native long renorm(long self, int pTag, long pBits, double pImag, long dim, int maxnormTag, long maxnormBits, double maxnormImag);
+    public static native long cdist(long x1, long x2, double p, boolean hasComputeMode, long computeMode);
+    public static native long _cdist_forward(long x1, long x2, double p, boolean hasComputeMode, long computeMode);
+    public static native long _cdist_backward(long grad, long x1, long x2, double p, long cdist);
+    public static native long pdist(long self, double p);
 
     // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
     public static native long exp2(long self);
@@ -488,6 +507,42 @@ public final class Native {
     public static native long nll_loss_backward(long gradOutput, long self, long target, long weight, long reduction, long ignoreIndex, long totalWeight);
     public static native void nll_loss_backward_grad_input(long gradOutput, long self, long target, long weight, long reduction, long ignoreIndex, long totalWeight, long gradInput);
     public static native long cross_entropy_loss(long self, long target, long weight, long reduction, long ignoreIndex, double labelSmoothing);
+    public static native long mse_loss(long self, long target, long reduction);
+    public static native void mse_loss_out(long self, long target, long reduction, long out);
+    public static native long mse_loss_backward(long gradOutput, long self, long target, long reduction);
+    public static native void mse_loss_backward_grad_input(long gradOutput, long self, long target, long reduction, long gradInput);
+    public static native long smooth_l1_loss(long self, long target, long reduction, double beta);
+    public static native void smooth_l1_loss_out(long self, long target, long reduction, double beta, long out);
+    public static native long smooth_l1_loss_backward(long gradOutput, long self, long target, long reduction, double beta);
+    public static native void smooth_l1_loss_backward_grad_input(long gradOutput, long self, long target, long reduction, double beta, long gradInput);
+    public static native long huber_loss(long self, long target, long reduction, double delta);
+    public static native void huber_loss_out(long self, long target, long reduction, double delta, long out);
+    public static native long huber_loss_backward(long gradOutput, long self, long target, long reduction, double delta);
+    public static native void huber_loss_backward_out(long gradOutput, long self, long target, long reduction, double delta, long gradInput);
+    public static native long binary_cross_entropy(long self, long target, long weight, long reduction);
+    public static native void binary_cross_entropy_out(long self, long target, long weight, long reduction, long out);
+    public static native long binary_cross_entropy_backward(long gradOutput, long self, long target, long weight, long reduction);
+    public static native void binary_cross_entropy_backward_grad_input(long gradOutput, long self, long target, long weight, long reduction, long gradInput);
+    public static native long binary_cross_entropy_with_logits(long self, long target, long weight, long posWeight, long reduction);
+    public static native long l1_loss(long self, long target, long reduction);
+    public static native long kl_div(long self, long target, long reduction, boolean logTarget);
+    public static native long poisson_nll_loss(long input, long target, boolean logInput, boolean full, double eps, long reduction);
+    public static native long soft_margin_loss(long self, long target, long reduction);
+    public static native long hinge_embedding_loss(long self, long target, double margin, long reduction);
+    public static native long margin_ranking_loss(long input1, long input2, long target, double margin, long reduction);
+    public static native long cosine_embedding_loss(long input1, long input2, long target, double margin, long reduction);
+    public static native long triplet_margin_loss(long anchor, long positive, long negative, double margin, double p, double eps, boolean swap, long reduction);
+    public static native long nll_loss2d(long self, long target, long weight, long reduction, long ignoreIndex);
+    public static native long[] nll_loss2d_forward(long self, long target, long weight, long reduction, long ignoreIndex);
+    public static native long nll_loss2d_backward(long gradOutput, long self, long target, long weight, long reduction, long ignoreIndex, long totalWeight);
+    public static native long multi_margin_loss(long self, long target, int pTag, long pBits, double pImag, int marginTag, long marginBits, double marginImag, long weight, long reduction);
+    public static native long multilabel_margin_loss(long self, long target, long reduction);
+    public static native long[] multilabel_margin_loss_forward(long self, long target, long reduction);
+    public static native long multilabel_margin_loss_backward(long gradOutput, long self, long target, long reduction, long isTarget);
+    public static native long ctc_loss_IntList(long logProbs, long targets, long[] inputLengths, long[] targetLengths, long blank, long reduction, boolean zeroInfinity);
+    public static native long ctc_loss_Tensor(long logProbs, long targets, long inputLengths, long targetLengths, long blank, long reduction, boolean zeroInfinity);
+    public static native long[] _ctc_loss(long logProbs, long targets, long[] inputLengths, long[] targetLengths, long blank, boolean zeroInfinity);
+    public static native long _ctc_loss_backward(long grad, long logProbs, long targets, long[] inputLengths, long[] targetLengths, long negLogLikelihood, long logAlpha, long blank, boolean zeroInfinity);
 
     // nn: Functions of neural network layers.
     public static native long softmax_int(long self, long dim, int dtype);
@@ -501,11 +556,31 @@ public final class Native {
     public static native long _layer_norm_backward_weight(long grad, long input, long[] normalizedShape, long mean, long rstd, int dtype);
     public static native long dropout(long input, double p, boolean train);
     public static native void dropout_(long self, double p, boolean train);
+    public static native long feature_dropout(long input, double p, boolean train);
+    public static native long alpha_dropout(long input, double p, boolean train);
+    public static native long feature_alpha_dropout(long input, double p, boolean train);
     public static native long[] native_dropout(long input, double p, int train);
     public static native long native_dropout_backward(long gradOutput, long mask, double scale);
     public static native long embedding(long weight, long indices, long paddingIdx, boolean scaleGradByFreq, boolean sparse);
     public static native long embedding_dense_backward(long gradOutput, long indices, long numWeights, long paddingIdx, boolean scaleGradByFreq);
     public static native long one_hot(long self, long numClasses);
+    public static native long _safe_softmax(long self, long dim, int dtype);
+    public static native void embedding_renorm_(long self, long indices, double maxNorm, double normType);
+    public static native long bilinear(long input1, long input2, long weight, long bias);
+    public static native long scaled_dot_product_attention(long query, long key, long value, long attnMask, double dropoutP, boolean isCausal, boolean hasScale, double scale, boolean enableGqa);
+    public static native long[] embedding_bag(long weight, long indices, long offsets, boolean scaleGradByFreq, long mode, boolean sparse, long perSampleWeights, boolean includeLastOffset);
+    public static native long[] embedding_bag_padding_idx(long weight, long indices, long offsets, boolean scaleGradByFreq, long mode, boolean sparse, long perSampleWeights, boolean includeLastOffset, boolean hasPaddingIdx, long paddingIdx);
+
+    // normalization: Layers that shift and scale to mean 0 and variance 1.
+    public static native long batch_norm(long input, long weight, long bias, long runningMean, long runningVar, boolean training, double momentum, double eps, boolean cudnnEnabled);
+    public static native long[] native_batch_norm(long input, long weight, long bias, long runningMean, long runningVar, boolean training, double momentum, double eps);
+    public static native long[] _native_batch_norm_legit(long input, long weight, long bias, long runningMean, long runningVar, boolean training, double momentum, double eps);
+    public static native long[] _native_batch_norm_legit_no_stats(long input, long weight, long bias, boolean training, double momentum, double eps);
+    public static native long[] _batch_norm_with_update(long input, long weight, long bias, long runningMean, long runningVar, double momentum, double eps);
+    public static native long instance_norm(long input, long weight, long bias, long runningMean, long runningVar, boolean useInputStats, double momentum, double eps, boolean cudnnEnabled);
+    public static native long group_norm(long input, long numGroups, long weight, long bias, double eps, boolean cudnnEnabled);
+    public static native long[] _group_norm(long input, long numGroups, long weight, long bias, double eps);
+    public static native long rms_norm(long input, long[] normalizedShape, long weight, boolean hasEps, double eps);
 
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
     public static native long abs(long self);
@@ -737,6 +812,22 @@ public final class Native {
     public static native long bernoulli_p(long self, double p, long generator);
     public static native void bernoulli_float_(long self, double p, long generator);
     public static native void bernoulli_Tensor_(long self, long p, long generator);
+
+    // recurrent: Recurrent layers and their cells, and packed sequences.
+    public static native long[] lstm_input(long input, long[] hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst);
+    public static native long[] lstm_data(long data, long batchSizes, long[] hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional);
+    public static native long[] gru_input(long input, long hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst);
+    public static native long[] gru_data(long data, long batchSizes, long hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional);
+    public static native long[] rnn_tanh_input(long input, long hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst);
+    public static native long[] rnn_tanh_data(long data, long batchSizes, long hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional);
+    public static native long[] rnn_relu_input(long input, long hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst);
+    public static native long[] rnn_relu_data(long data, long batchSizes, long hx, long[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional);
+    public static native long[] lstm_cell(long input, long[] hx, long wIh, long wHh, long bIh, long bHh);
+    public static native long gru_cell(long input, long hx, long wIh, long wHh, long bIh, long bHh);
+    public static native long rnn_tanh_cell(long input, long hx, long wIh, long wHh, long bIh, long bHh);
+    public static native long rnn_relu_cell(long input, long hx, long wIh, long wHh, long bIh, long bHh);
+    public static native long[] _pack_padded_sequence(long input, long lengths, boolean batchFirst);
+    public static native long[] _pad_packed_sequence(long data, long batchSizes, boolean batchFirst, int paddingValueTag, long paddingValueBits, double paddingValueImag, long totalLength);
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
     public static native long sum(long self, int dtype);

@@ -1,0 +1,83 @@
+//! Normalisation by channels: elements that share a mean and a deviation, and channels that share a weight and a bias.
+//! Each channel of each sample is a line `x * scale + shift`.
+//!
+//! What there is one of for a channel comes in the wide type, side by side: it is little, and may have another dtype.
+
+use crate::array::Array;
+use crate::number::{Analytic, Number, Wide};
+use crate::pointwise::{LIGHT, Loop};
+use rushlight_base::{Element, Result, ensure};
+
+/// `count` numbers side by side.
+fn numbers<W: Element>(array: &Array, count: usize) -> Result<*mut W> {
+    ensure!(
+        array.dtype() == W::DTYPE && array.is_contiguous() && array.numel() == count,
+        Internal,
+        "a norm of channels got numbers that do not fit"
+    );
+    Ok(array.as_ptr())
+}
+
+/// Turns variances into reciprocal deviations: `a = 1 / sqrt(a + eps)`.
+pub fn reciprocal_deviations(a: &Array, eps: f64) -> Result<()> {
+    dispatch!(a.dtype(), "batch_norm", float, T => {
+        let at = numbers::<T>(a, a.numel())?;
+        for nth in 0..a.numel() {
+            // SAFETY: there are as many numbers.
+            unsafe {
+                let variance = at.add(nth).read();
+                at.add(nth).write(1.0 / (variance + eps as T).sqrt());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `scale = rstd * weight`, `shift = bias - mean * scale` for each channel of each sample. Samples and channels are those of
+/// `scale`, (samples, channels); as many channels share a mean and a deviation as there are more channels than these.
+pub fn lines(
+    scale: &Array,
+    shift: &Array,
+    [mean, rstd]: [&Array; 2],
+    weight: Option<&Array>,
+    bias: Option<&Array>,
+) -> Result<()> {
+    let (samples, channels) = (scale.size(0), scale.size(1));
+    let count = samples * channels;
+    dispatch!(scale.dtype(), "batch_norm", float, T => {
+        let (scale, shift) = (numbers::<T>(scale, count)?, numbers::<T>(shift, count)?);
+        let groups = mean.numel();
+        let (mean, rstd) = (numbers::<T>(mean, groups)?, numbers::<T>(rstd, groups)?);
+        let parameter = |array: Option<&Array>| array.map(|array| numbers::<T>(array, channels)).transpose();
+        let (weight, bias) = (parameter(weight)?, parameter(bias)?);
+        let together = count.checked_div(groups).unwrap_or(1).max(1);
+        for nth in 0..count {
+            let (channel, group) = (nth % channels, nth / together);
+            // SAFETY: there is a number for each channel, and for each group, which `numbers` has checked.
+            unsafe {
+                let factor = rstd.add(group).read() * weight.map_or(1.0, |weight| weight.add(channel).read());
+                scale.add(nth).write(factor);
+                let start = bias.map_or(0.0, |bias| bias.add(channel).read());
+                shift.add(nth).write(start - mean.add(group).read() * factor);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// `out = a * scale + shift`
+pub fn along_lines(walk: &Loop<4>) -> Result<()> {
+    compute!(walk.common(), "batch_norm", half float, T => {
+        walk.map::<T, T, T, T>(LIGHT, |x, scale, shift| x.mul(scale).add(shift))
+    })
+}
+
+/// `running = (1 - momentum) running + momentum new`, `new` times `factor`.
+pub fn follow(running: &Array, new: &Array, momentum: f64, factor: f64) -> Result<()> {
+    let walk = Loop::computing(new.dtype(), [running.clone(), running.clone(), new.clone()])?;
+    compute!(walk.common(), "batch_norm", half float, T => {
+        type W = <T as Number>::Wide;
+        let [old, share] = [1.0 - momentum, momentum * factor].map(<W as Analytic>::from_f64);
+        walk.map::<T, T, T>(LIGHT, move |running, new| running.mul(old).add(new.mul(share)))
+    })
+}

@@ -1,0 +1,122 @@
+//! Norms of the differences of pairs of rows.
+
+use super::fold::FloatFold;
+use super::norms::{LargestSize, Powers, Set, Sizes, Squares};
+use crate::array::Array;
+use crate::math;
+use crate::shared::Shared;
+use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
+use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::{DimVec, Element, Result, ensure};
+
+#[cfg(test)]
+use super::tests::run;
+#[cfg(not(test))]
+use crate::simd::run;
+
+/// So many elements are worth a second thread.
+const GRAIN: usize = 1 << 14;
+
+/// What becomes of the fold of a pair.
+#[derive(Clone, Copy)]
+enum Root {
+    None,
+    Square,
+    Power(f64),
+}
+
+/// The distances of one row from `count` others.
+struct Row<T, F> {
+    fold: F,
+    root: Root,
+    a: *const T,
+    b: *const T,
+    out: *mut T,
+    /// Elements from one to the next, along the rows.
+    steps: [isize; 2],
+    len: usize,
+    /// From one row of `b` to the next, and from one result to the next.
+    between: [isize; 2],
+    count: usize,
+}
+
+impl<T: Float, F: FloatFold> Kernel for Row<T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Row { fold, root, a, b, out, steps, len, between, count } = self;
+        let (lanes, empty) = (T::Vector::<S>::LANES, T::Vector::<S>::from_f64(F::EMPTY));
+        // SAFETY: the maker of the kernel vouches for the rows and for a place for each result.
+        let read = |at: *const T, step: isize, first: usize, lanes: usize| unsafe {
+            let at = at.offset(first as isize * step);
+            match step {
+                1 => T::load_partial::<S>(at, lanes),
+                _ => T::load_strided::<S>(at, step * size_of::<T>() as isize, lanes),
+            }
+        };
+        for nth in 0..count as isize {
+            let b = b.wrapping_offset(nth * between[0]);
+            let mut total = empty;
+            for first in (0..len).step_by(lanes) {
+                let lanes = lanes.min(len - first);
+                let away = read(a, steps[0], first, lanes) - read(b, steps[1], first, lanes);
+                let size = T::Vector::<S>::select(Mask::first(lanes), fold.lift(away), empty);
+                total = fold.merge(total, size);
+            }
+            let total = T::Vector::<S>::splat(total.fold(|a, b| fold.merge(a, b)));
+            let distance = match root {
+                Root::None => total,
+                Root::Square => total.sqrt(),
+                Root::Power(power) => math::pow(total, T::Vector::<S>::from_f64(power)),
+            };
+            // SAFETY: as above.
+            unsafe { T::store_partial::<S>(distance, out.wrapping_offset(nth * between[1]), 1) };
+        }
+    }
+}
+
+/// Where row `nth` of an array begins: the dimensions before the last of `sizes`, counted through.
+fn start(mut nth: usize, sizes: &[i64], strides: &[i64]) -> isize {
+    let mut offset = 0;
+    for (&size, &stride) in sizes.iter().zip(strides).rev() {
+        offset += (nth % size as usize) as isize * stride as isize;
+        nth /= size as usize;
+    }
+    offset
+}
+
+/// `out[..., i, j]` = the norm of order `p`, which is not negative, of `a[..., i, :] - b[..., j, :]`.
+pub fn distances(out: &Array, a: &Array, b: &Array, p: f64) -> Result<()> {
+    dispatch!(a.dtype(), "cdist", half float, T => match p {
+        0.0 => each::<T>(out, a, b, Set, Root::None),
+        1.0 => each::<T>(out, a, b, Sizes, Root::None),
+        2.0 => each::<T>(out, a, b, Squares, Root::Square),
+        f64::INFINITY => each::<T>(out, a, b, LargestSize, Root::None),
+        _ => each::<T>(out, a, b, Powers(p), Root::Power(1.0 / p)),
+    })
+}
+
+fn each<T: Float + Element>(out: &Array, a: &Array, b: &Array, fold: impl FloatFold, root: Root) -> Result<()> {
+    let rank = out.ndim();
+    ensure!(
+        rank >= 2 && a.ndim() == rank && b.ndim() == rank && a.size(rank - 1) == b.size(rank - 1),
+        Internal,
+        "distances got arrays that do not fit"
+    );
+    let (len, count, rows) = (a.size(rank - 1), out.size(rank - 1), out.numel() / out.size(rank - 1).max(1));
+    // The rows of `b` are the same for each of `a`.
+    let mut still = DimVec::from_slice(b.strides());
+    still[rank - 2] = 0;
+    let (sizes, strides) = (out.sizes(), [out.strides(), a.strides(), &still].map(|strides| &strides[..rank - 1]));
+    let at = [out, a, b].map(|array| Shared::new(array.as_ptr::<T>()));
+    let steps = [a.stride(rank - 1), b.stride(rank - 1)];
+    let between = [b.stride(rank - 2), out.stride(rank - 1)];
+    parallel_chunks(rows, (GRAIN / (len * count).max(1)).max(1), &|range| {
+        for row in range {
+            let [out, a, b] =
+                std::array::from_fn(|nth| at[nth].get().wrapping_offset(start(row, &sizes[..rank - 1], strides[nth])));
+            run(Row { fold, root, a, b, out, steps, len, between, count });
+        }
+    })
+}

@@ -1,0 +1,127 @@
+//! Derivatives of batch and group norm.
+
+use super::super::{Expr, is_grad_enabled};
+use super::{normalised, widened};
+use rushlight_base::DimVec;
+
+/// `(C)` shaped to multiply `(N, C, *)`.
+fn by_channel(expr: &Expr, ndim: usize) -> Expr {
+    let mut sizes = DimVec::from_elem(1, ndim);
+    sizes[1] = -1;
+    widened(expr).reshape(&sizes)
+}
+
+/// All dimensions but that of the channels.
+fn but_channels(ndim: usize) -> DimVec {
+    (0..ndim as i64).filter(|&dim| dim != 1).collect()
+}
+
+/// The sum over each channel.
+pub fn sum_channels(grad: &Expr) -> Expr {
+    widened(grad).sum_dim_intlist(Some(&but_channels(grad.ndim())), false, None)
+}
+
+/// `input` normalised over `dims`, and the reciprocal deviations: as functions of it, if they are to be differentiated.
+fn normal_over(input: &Expr, dims: &[i64], mean: Expr, rstd: Expr, eps: f64) -> (Expr, Expr) {
+    if is_grad_enabled() {
+        return normalised(input, dims, eps);
+    }
+    ((widened(input) - mean) * &rstd, rstd)
+}
+
+/// The gradient by what was normalised over `dims`.
+fn through(grad: Expr, normal: Expr, rstd: Expr, dims: &[i64]) -> Expr {
+    let mean = grad.mean_dim(Some(dims), true, None);
+    let along = (&grad * &normal).mean_dim(Some(dims), true, None);
+    (grad - mean - normal * along) * rstd
+}
+
+/// The batch normalised, and the reciprocal deviation of each channel.
+#[allow(clippy::too_many_arguments)] // the operator's
+fn normal_batch(
+    input: &Expr,
+    running_mean: Option<&Expr>,
+    running_var: Option<&Expr>,
+    mean: &Expr,
+    rstd: &Expr,
+    training: bool,
+    eps: f64,
+) -> (Expr, Expr) {
+    let ndim = input.ndim();
+    match (training, running_mean, running_var) {
+        (false, Some(mean), Some(variance)) => {
+            let rstd = (by_channel(variance, ndim) + eps).sqrt().reciprocal();
+            ((widened(input) - by_channel(mean, ndim)) * &rstd, rstd)
+        }
+        _ => normal_over(input, &but_channels(ndim), by_channel(mean, ndim), by_channel(rstd, ndim), eps),
+    }
+}
+
+/// The gradient of batch norm by the input.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn batch_norm_input(
+    grad: &Expr,
+    input: &Expr,
+    weight: Option<&Expr>,
+    running_mean: Option<&Expr>,
+    running_var: Option<&Expr>,
+    mean: &Expr,
+    rstd: &Expr,
+    training: bool,
+    eps: f64,
+) -> Expr {
+    let (normal, rstd) = normal_batch(input, running_mean, running_var, mean, rstd, training, eps);
+    let grad = widened(grad);
+    let grad = weight.map_or(grad.clone(), |weight| grad * by_channel(weight, input.ndim()));
+    if training { through(grad, normal, rstd, &but_channels(input.ndim())) } else { grad * rstd }
+}
+
+/// The gradient of batch norm by the weight.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn batch_norm_weight(
+    grad: &Expr,
+    input: &Expr,
+    running_mean: Option<&Expr>,
+    running_var: Option<&Expr>,
+    mean: &Expr,
+    rstd: &Expr,
+    training: bool,
+    eps: f64,
+) -> Expr {
+    let (normal, _) = normal_batch(input, running_mean, running_var, mean, rstd, training, eps);
+    sum_channels(&(widened(grad) * normal))
+}
+
+/// `(N, C, *)` as `(N, groups, rest)`.
+fn in_groups(expr: &Expr, groups: i64) -> Expr {
+    let (samples, count) = (expr.sizes().first().copied().unwrap_or(1), expr.numel());
+    expr.reshape(&[samples, groups, count / (samples * groups).max(1)])
+}
+
+/// The groups normalised, and the reciprocal deviation of each.
+fn normal_groups(input: &Expr, groups: i64, mean: &Expr, rstd: &Expr, eps: f64) -> (Expr, Expr) {
+    let each = |expr: &Expr| widened(expr).unsqueeze(2);
+    normal_over(&in_groups(input, groups), &[2], each(mean), each(rstd), eps)
+}
+
+/// The gradient of group norm by the input.
+pub fn group_norm_input(
+    grad: &Expr,
+    input: &Expr,
+    groups: i64,
+    weight: Option<&Expr>,
+    mean: &Expr,
+    rstd: &Expr,
+    eps: f64,
+) -> Expr {
+    let (normal, rstd) = normal_groups(input, groups, mean, rstd, eps);
+    let grad = widened(grad);
+    let grad = weight.map_or(grad.clone(), |weight| grad * by_channel(weight, input.ndim()));
+    through(in_groups(&grad, groups), normal, rstd, &[2]).reshape(&input.sizes())
+}
+
+/// The gradient of group norm by the weight.
+pub fn group_norm_weight(grad: &Expr, input: &Expr, groups: i64, mean: &Expr, rstd: &Expr, eps: f64) -> Expr {
+    let (normal, _) = normal_groups(input, groups, mean, rstd, eps);
+    sum_channels(&(widened(grad) * normal.reshape(&input.sizes())))
+}

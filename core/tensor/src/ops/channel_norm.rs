@@ -1,0 +1,149 @@
+//! Kernels of batch and group norm: moments of the groups, from which each channel gets a line to go by.
+
+use super::access::{array, array_as, copy_into};
+use super::norm::numbers;
+use super::reduce::parts;
+use crate::dense::{Dense, Geometry, Spec};
+use rushlight_base::{DType, DimVec, Result};
+use rushlight_cpu::{Loop, channel_norm, reduce};
+
+/// Mean and reciprocal deviation of groups, in the dtype that is computed in.
+struct Statistics {
+    mean: Dense,
+    rstd: Dense,
+}
+
+impl Statistics {
+    /// Gives them out as results, and goes on with what these hold: in half precision, they have been rounded.
+    fn given(self, mean: &Dense, rstd: &Dense) -> Result<Statistics> {
+        copy_into(mean, &self.mean)?;
+        copy_into(rstd, &self.rstd)?;
+        if mean.dtype == self.mean.dtype {
+            return Ok(self);
+        }
+        copy_into(&self.mean, mean)?;
+        copy_into(&self.rstd, rstd)?;
+        Ok(self)
+    }
+}
+
+/// A new contiguous tensor.
+fn fresh(sizes: &[i64], dtype: DType, like: &Dense) -> Result<Dense> {
+    Spec::new(sizes, dtype, like.device).allocate()
+}
+
+/// A copy in `dtype`.
+fn copy_of(dense: &Dense, dtype: DType) -> Result<Dense> {
+    let copy = fresh(dense.sizes(), dtype, dense)?;
+    copy_into(&copy, dense)?;
+    Ok(copy)
+}
+
+/// Mean and variance of the groups of `input`; `kept` is its shape with 1 for what is averaged over, `sizes` that of the
+/// results.
+fn moments(input: &Dense, kept: &[i64], sizes: &[i64]) -> Result<[Dense; 2]> {
+    let dtype = input.dtype.opmath();
+    let pairs = fresh(kept, if dtype == DType::F64 { DType::C128 } else { DType::C64 }, input)?;
+    reduce::moments(&array(&pairs), &array(input))?;
+    let [mean, variance] = parts(&pairs);
+    let own = |part: &Dense| copy_of(part, dtype).map(|copy| copy.with_geometry(Geometry::contiguous(sizes)));
+    Ok([own(&mean)?, own(&variance)?])
+}
+
+/// `out = (input - mean) * rstd * weight + bias`, by lines of `samples` times the channels.
+fn normalise(
+    out: &Dense,
+    input: &Dense,
+    statistics: &Statistics,
+    samples: i64,
+    weight: Option<&Dense>,
+    bias: Option<&Dense>,
+) -> Result<()> {
+    let (dtype, channels) = (input.dtype.opmath(), input.sizes()[1]);
+    let (scale, shift) = (fresh(&[samples, channels], dtype, input)?, fresh(&[samples, channels], dtype, input)?);
+    let weight = weight.map(|weight| numbers(weight, dtype)).transpose()?;
+    let bias = bias.map(|bias| numbers(bias, dtype)).transpose()?;
+    channel_norm::lines(
+        &array(&scale),
+        &array(&shift),
+        [&array(&statistics.mean), &array(&statistics.rstd)],
+        weight.as_ref().map(|weight| array(weight)).as_ref(),
+        bias.as_ref().map(|bias| array(bias)).as_ref(),
+    )?;
+    let mut sizes = DimVec::from_elem(1, input.ndim());
+    (sizes[0], sizes[1]) = (samples, channels);
+    let strides = Geometry::contiguous(&sizes).strides;
+    let [scale, shift] = [&scale, &shift].map(|line| array_as(line, &sizes, &strides));
+    channel_norm::along_lines(&Loop::computing(dtype, [array(out), array(input), scale, shift])?)
+}
+
+/// out0 = input normalised over all but the channels; out1, out2 = the mean and the reciprocal deviation of each channel.
+/// The running statistics are what is used without training; with it they are moved towards the new ones.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn native_batch_norm(
+    out0: &Dense,
+    out1: &Dense,
+    out2: &Dense,
+    input: &Dense,
+    weight: Option<&Dense>,
+    bias: Option<&Dense>,
+    running_mean: Option<&Dense>,
+    running_var: Option<&Dense>,
+    training: bool,
+    momentum: f64,
+    eps: f64,
+) -> Result<()> {
+    let (dtype, channels) = (input.dtype.opmath(), input.sizes()[1]);
+    let statistics = match (training, running_mean, running_var) {
+        (false, Some(mean), Some(variance)) => {
+            Statistics { mean: copy_of(mean, dtype)?, rstd: copy_of(variance, dtype)? }
+        }
+        _ => {
+            for running in [running_mean, running_var].into_iter().flatten() {
+                running.check_writable()?;
+            }
+            let mut kept = DimVec::from_elem(1, input.ndim());
+            kept[1] = channels;
+            let [mean, variance] = moments(input, &kept, &[channels])?;
+            let count = (input.numel() / channels.max(1)) as f64;
+            if let Some(running) = running_mean {
+                channel_norm::follow(&array(running), &array(&mean), momentum, 1.0)?;
+            }
+            if let Some(running) = running_var {
+                // The variance of what the batch is a sample of.
+                channel_norm::follow(&array(running), &array(&variance), momentum, count / (count - 1.0))?;
+            }
+            Statistics { mean, rstd: variance }
+        }
+    };
+    channel_norm::reciprocal_deviations(&array(&statistics.rstd), eps)?;
+    let statistics = if training { statistics.given(out1, out2)? } else { statistics };
+    normalise(out0, input, &statistics, 1, weight, bias)
+}
+
+/// out0 = input normalised by groups of channels; out1, out2 = the mean and the reciprocal deviation of each group
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn group_norm(
+    out0: &Dense,
+    out1: &Dense,
+    out2: &Dense,
+    input: &Dense,
+    num_groups: i64,
+    weight: Option<&Dense>,
+    bias: Option<&Dense>,
+    eps: f64,
+) -> Result<()> {
+    let (samples, channels) = (input.sizes()[0], input.sizes()[1]);
+    // (N, C, *) seen as (N, groups, channels of a group, *)
+    let mut geometry = input.geometry.clone();
+    geometry.sizes[1] = channels / num_groups;
+    geometry.sizes.insert(1, num_groups);
+    geometry.strides.insert(1, geometry.strides[1] * (channels / num_groups));
+    let grouped = input.with_geometry(geometry);
+    let mut kept = DimVec::from_elem(1, grouped.ndim());
+    (kept[0], kept[1]) = (samples, num_groups);
+    let [mean, variance] = moments(&grouped, &kept, &[samples, num_groups])?;
+    channel_norm::reciprocal_deviations(&array(&variance), eps)?;
+    let statistics = Statistics { mean, rstd: variance }.given(out1, out2)?;
+    normalise(out0, input, &statistics, samples, weight, bias)
+}

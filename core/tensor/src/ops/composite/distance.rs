@@ -1,0 +1,138 @@
+//! Distances and angles.
+
+use crate::autograd::{Expr, GradModeGuard};
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure};
+
+/// The cosine of the angle between vectors along `dim`.
+pub fn cosine_similarity(x1: &Tensor, x2: &Tensor, dim: i64, eps: f64) -> Result<Tensor> {
+    let dtype = ops::rules::common_dtype(&[&*x1.dense()?, &*x2.dense()?])?;
+    ensure!(
+        dtype.is_floating(),
+        Runtime,
+        "expected common dtype to be floating point, yet common dtype is {}",
+        dtype.c10_name()
+    );
+    let sizes = ops::rules::broadcast_sizes(&x1.sizes(), &x2.sizes())?;
+    let direction = |tensor: &Tensor| -> Result<Expr> {
+        let vectors = Expr::from(tensor).to_dtype(dtype, false, false, None).expand(&sizes, false);
+        let length = vectors.linalg_vector_norm(Scalar::Int(2), Some(&[dim]), true, None);
+        // What keeps a short vector's length from 0 is a constant to the derivative.
+        let length = &length + Expr::from(ops::detach((length.clamp_min(eps) - &length).tensor()?)?);
+        Ok(vectors / length)
+    };
+    (direction(x1)? * direction(x2)?).sum_dim_intlist(Some(&[dim]), false, None).into_tensor()
+}
+
+/// |x1 - x2 + eps|_p along the last dimension
+pub fn pairwise_distance(x1: &Tensor, x2: &Tensor, p: f64, eps: f64, keepdim: bool) -> Result<Tensor> {
+    let away = Expr::from(x1) - Expr::from(x2) + eps;
+    away.norm_scalaropt_dim(Some(Scalar::Float(p)), &[-1], keepdim).into_tensor()
+}
+
+/// |self - other|_p
+pub fn dist(self_: &Tensor, other: &Tensor, p: Scalar) -> Result<Tensor> {
+    (Expr::from(self_) - Expr::from(other)).norm_scalar(p).into_tensor()
+}
+
+/// What each slice along `dim` is multiplied by, broadcastable.
+fn renorm_factors(self_: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Expr> {
+    ensure!(p.to_f64() > 0.0, Runtime, "renorm: non-positive-norm not supported");
+    let most = maxnorm.to_f64();
+    ensure!(most >= 0.0, Runtime, "renorm: expected maxnorm to be >= 0 but got {most}");
+    let ndim = self_.ndim();
+    ensure!(ndim > 1, Runtime, "renorm: input needs at least 2 dimensions, got {ndim} dimensions");
+    let dim = rushlight_base::wrap_dim(dim, ndim)? as i64;
+    let others: DimVec = (0..ndim as i64).filter(|&other| other != dim).collect();
+    let wide = self_.dtype().opmath();
+    let norms = Expr::from(self_).linalg_vector_norm(p, Some(&others), true, Some(wide));
+    let factors = (&norms + 1e-7).reciprocal() * most;
+    Ok(norms.gt_scalar(most).where_scalarother(factors, 1))
+}
+
+/// Slices scaled down to a norm of `maxnorm`.
+pub fn renorm(self_: &Tensor, p: Scalar, dim: i64, maxnorm: Scalar) -> Result<Tensor> {
+    let factors = renorm_factors(self_, p, dim, maxnorm)?;
+    (Expr::from(self_) * factors).to_dtype(self_.dtype(), false, false, None).into_tensor()
+}
+
+fn check_rows(name: &str, tensor: &Tensor) -> Result<()> {
+    ensure!(
+        tensor.dtype().is_floating(),
+        Runtime,
+        "cdist only supports floating-point dtypes, {name} got: {}",
+        tensor.dtype().c10_name()
+    );
+    ensure!(tensor.ndim() >= 2, Runtime, "cdist only supports at least 2D tensors, {name} got: {}D", tensor.ndim());
+    Ok(())
+}
+
+/// The distances of all rows of `x1` from all of `x2`.
+pub fn cdist(x1: &Tensor, x2: &Tensor, p: f64, compute_mode: Option<i64>) -> Result<Tensor> {
+    check_rows("X1", x1)?;
+    check_rows("X2", x2)?;
+    let (a, b) = (x1.sizes(), x2.sizes());
+    let ((a_head, a_tail), (b_head, b_tail)) = (a.split_at(a.len() - 2), b.split_at(b.len() - 2));
+    ensure!(
+        a_tail[1] == b_tail[1],
+        Runtime,
+        "X1 and X2 must have the same number of columns. X1: {} X2: {}",
+        a_tail[1],
+        b_tail[1]
+    );
+    ensure!(p >= 0.0, Runtime, "cdist only supports non-negative p values");
+    let mode = compute_mode.unwrap_or(0);
+    ensure!((0..=2).contains(&mode), Runtime, "possible modes: 0, 1, 2, but was: {mode}");
+    let head = ops::rules::broadcast_sizes(a_head, b_head)?;
+    let batch = |tensor: &Tensor, tail: &[i64]| {
+        let mut sizes = head.clone();
+        sizes.extend_from_slice(tail);
+        ops::expand(tensor, &sizes, false)
+    };
+    ops::_cdist_forward(&batch(x1, a_tail)?, &batch(x2, b_tail)?, p, compute_mode)
+}
+
+/// The gradient of `cdist` by `x1`.
+pub fn cdist_backward(grad: &Tensor, x1: &Tensor, x2: &Tensor, p: f64, cdist: &Tensor) -> Result<Tensor> {
+    let (grad, x1, x2, distances) = (Expr::from(grad), Expr::from(x1), Expr::from(x2), Expr::from(cdist));
+    if p == 0.0 {
+        return x1.zeros().into_tensor();
+    }
+    // Rows at one place have no direction from one another.
+    let together = distances.eq_scalar(0);
+    if p == 2.0 {
+        let share = (grad / distances.masked_fill_scalar(&together, 1)).masked_fill_scalar(&together, 0);
+        let own = &x1 * share.sum_dim_intlist(Some(&[-1]), true, None);
+        return (own - share.matmul(x2)).into_tensor();
+    }
+    let away = x1.unsqueeze(-2) - x2.unsqueeze(-3);
+    let grad = grad.unsqueeze(-1);
+    let slope = if p == 1.0 {
+        away.sign()
+    } else if p.is_infinite() {
+        away.abs().eq_tensor(distances.unsqueeze(-1)).where_scalarother(away.sign(), 0)
+    } else {
+        let none = away.eq_scalar(0);
+        let divisor = distances.masked_fill_scalar(&together, 1).unsqueeze(-1);
+        let ratio = away.abs().masked_fill_scalar(&none, 1) / divisor;
+        (away.sign() * (ratio.log() * (p - 1.0)).exp()).masked_fill_scalar(&none, 0)
+    };
+    (slope * grad).sum_dim_intlist(Some(&[-2]), false, None).into_tensor()
+}
+
+/// The distances of all pairs of rows.
+pub fn pdist(self_: &Tensor, p: f64) -> Result<Tensor> {
+    ensure!(self_.ndim() == 2, Runtime, "pdist only supports 2D tensors, got: {}D", self_.ndim());
+    ensure!(self_.dtype().is_floating(), Runtime, "pdist only supports floating-point dtypes");
+    ensure!(p >= 0.0, Runtime, "pdist only supports non-negative p values");
+    let rows = self_.sizes()[0];
+    let pairs: Vec<i64> = (0..rows).flat_map(|i| (i + 1..rows).map(move |j| i * rows + j)).collect();
+    let places = Tensor::from_slice(&pairs, &[pairs.len() as i64])?;
+    let places = {
+        let _guard = GradModeGuard::new(false);
+        ops::to_device(&places, self_.device(), DType::I64, false, false, None)?
+    };
+    let all = ops::cdist(self_, self_, p, None)?;
+    ops::index_select(&ops::reshape(&all, &[-1])?, 0, &places)
+}

@@ -1,0 +1,229 @@
+//! Sums, means and maxima of looked-up rows of a table, bag by bag.
+
+use crate::autograd::Expr;
+use crate::ops;
+use crate::options::Options;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, DeviceType, Result, Scalar, ensure, format_sizes, wrap_dim};
+
+const SUM: i64 = 0;
+const MEAN: i64 = 1;
+const MAX: i64 = 2;
+
+/// Rows and the bags that they go to.
+struct Bags {
+    /// The looked-up row of each place.
+    indices: Expr,
+    /// The bag of each place.
+    bag_of: Expr,
+    count: i64,
+    /// Places of this row count for nothing.
+    padding: Option<i64>,
+}
+
+impl Bags {
+    fn integers(&self) -> Options {
+        Options { dtype: Some(DType::I64), ..self.indices.options() }
+    }
+
+    /// Is the place one that counts?
+    fn counts(&self) -> Option<Expr> {
+        self.padding.map(|padding| self.indices.ne_scalar(padding))
+    }
+
+    /// How many places each bag has.
+    fn sizes(&self) -> Result<Expr> {
+        let ones = match self.counts() {
+            Some(counts) => counts.to_dtype(DType::I64, false, false, None),
+            None => Expr::from(ops::ones(&self.indices.sizes(), self.integers())?),
+        };
+        Ok(Expr::from(ops::zeros(&[self.count], self.integers())?).index_add(0, &self.bag_of, ones, 1))
+    }
+
+    /// The sum of the rows of each bag; halves are added up in `f32`.
+    fn sums(&self, rows: &Expr, weights: Option<&Tensor>) -> Expr {
+        let wide = rows.dtype().opmath();
+        let widened = |expr: &Expr| expr.to_dtype(wide, false, false, None);
+        let mut rows = widened(rows);
+        if let Some(weights) = weights {
+            rows = rows * widened(&Expr::from(weights)).unsqueeze(1);
+        }
+        if let Some(counts) = self.counts() {
+            rows = rows.masked_fill_scalar(counts.logical_not().unsqueeze(1), 0);
+        }
+        let width = rows.sizes().get(1).copied().unwrap_or(0);
+        rows.new_zeros(&[self.count, width]).index_add(0, &self.bag_of, rows, 1)
+    }
+
+    /// For each bag and column the first of the places whose element is the largest; as many as there are places, where
+    /// there is none.
+    fn first_largest(&self, rows: &Expr) -> Result<Expr> {
+        let (places, width) = (self.indices.numel(), rows.sizes().get(1).copied().unwrap_or(0));
+        let rows = match self.counts() {
+            Some(counts) => rows.masked_fill_scalar(counts.logical_not().unsqueeze(1), f64::NEG_INFINITY),
+            None => rows.clone(),
+        };
+        let bag_of = self.bag_of.unsqueeze(1).expand(&[places, width], false);
+        let none = Expr::from(ops::full(&[self.count, width], Scalar::Float(f64::NEG_INFINITY), rows.options())?);
+        let largest = none.scatter_reduce_two(0, &bag_of, &rows, "amax", true);
+        let mut hits = rows.eq_tensor(largest.gather(0, &bag_of, false)).logical_or(rows.ne_tensor(&rows));
+        if let Some(counts) = self.counts() {
+            hits = hits.logical_and(counts.unsqueeze(1));
+        }
+        let order = Expr::from(ops::arange(Scalar::Int(places), self.integers())?).unsqueeze(1);
+        let order = hits.where_scalarother(order.expand(&[places, width], false), places);
+        let behind = Expr::from(ops::full(&[self.count, width], Scalar::Int(places), self.integers())?);
+        Ok(behind.scatter_reduce_two(0, &bag_of, order, "amin", true))
+    }
+}
+
+fn check(
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
+    mode: i64,
+    per_sample_weights: Option<&Tensor>,
+    include_last_offset: bool,
+) -> Result<()> {
+    for (name, tensor) in [("indices", indices), ("offsets", offsets)] {
+        ensure!(
+            matches!(tensor.dtype(), DType::I32 | DType::I64),
+            Runtime,
+            "Expected tensor for argument '{name}' to have one of the following scalar types: Long, Int; but got {} \
+             instead (while checking arguments for embedding_bag)",
+            tensor.dtype().c10_name()
+        );
+        ensure!(
+            tensor.ndim() == 1,
+            Runtime,
+            "{name} has to be a 1D Tensor, but got Tensor of dimension {}",
+            tensor.ndim()
+        );
+    }
+    ensure!(weight.ndim() == 2, Runtime, "weight has to be a 2D Tensor, but got Tensor of dimension {}", weight.ndim());
+    ensure!(
+        (SUM..=MAX).contains(&mode),
+        Runtime,
+        "embedding_bag: mode must be 0 (sum), 1 (mean) or 2 (max), got {mode}"
+    );
+    if let Some(weights) = per_sample_weights {
+        ensure!(mode == SUM, Runtime, "embedding_bag: per_sample_weights only supported with mode='sum'");
+        ensure!(
+            weights.dtype() == weight.dtype() && weights.sizes() == indices.sizes(),
+            Runtime,
+            "expected per_sample_weights of dtype {} and shape {}, got {} {}",
+            weight.dtype().c10_name(),
+            format_sizes(&indices.sizes()),
+            weights.dtype().c10_name(),
+            format_sizes(&weights.sizes())
+        );
+    }
+    let bags = offsets.numel();
+    ensure!(!include_last_offset || bags > 0, Runtime, "include_last_offset: numBags should be at least 1");
+    if bags == 0 || indices.device().kind != DeviceType::Cpu {
+        return Ok(());
+    }
+    let at = |nth: i64| -> Result<i64> { Ok(ops::select_int(offsets, 0, nth)?.item()?.to_i64()) };
+    let (first, last, count) = (at(0)?, at(-1)?, indices.numel());
+    ensure!(
+        first == 0,
+        Runtime,
+        "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got \
+         {first}"
+    );
+    ensure!(
+        last <= count,
+        Runtime,
+        "offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {last}"
+    );
+    Ok(())
+}
+
+/// The bag of each of `places` places: how many offsets there are up to it.
+fn bag_of(offsets: &Expr, places: i64) -> Result<Expr> {
+    let options = Options { dtype: Some(DType::I64), ..offsets.options() };
+    let ones = Expr::from(ops::ones(&offsets.sizes(), options)?);
+    let starts = Expr::from(ops::zeros(&[places + 1], options)?).index_add(0, offsets, ones, 1);
+    Ok(starts.cumsum(0, None).sub_scalar(1, 1).narrow(0, 0, places))
+}
+
+/// As `embedding_bag_padding_idx`, without a row that counts for nothing.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn embedding_bag(
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
+    scale_grad_by_freq: bool,
+    mode: i64,
+    sparse: bool,
+    per_sample_weights: Option<&Tensor>,
+    include_last_offset: bool,
+) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    embedding_bag_padding_idx(
+        weight,
+        indices,
+        offsets,
+        scale_grad_by_freq,
+        mode,
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        None,
+    )
+}
+
+/// The rows of each bag as one; the bag of each place, the sizes of the bags, and where the largest elements are, as far as
+/// PyTorch gives them.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn embedding_bag_padding_idx(
+    weight: &Tensor,
+    indices: &Tensor,
+    offsets: &Tensor,
+    scale_grad_by_freq: bool,
+    mode: i64,
+    sparse: bool,
+    per_sample_weights: Option<&Tensor>,
+    include_last_offset: bool,
+    padding_idx: Option<i64>,
+) -> Result<(Tensor, Tensor, Tensor, Tensor)> {
+    check(weight, indices, offsets, mode, per_sample_weights, include_last_offset)?;
+    let padding = padding_idx.map(|row| wrap_dim(row, weight.sizes()[0].max(1) as usize)).transpose()?;
+    let padding = padding.map(|row| row as i64);
+    let count = offsets.numel() - i64::from(include_last_offset);
+    let starts = Expr::from(offsets).narrow(0, 0, count);
+    let places = indices.numel();
+    let bags = Bags { indices: Expr::from(indices), bag_of: bag_of(&starts, places)?, count, padding };
+    let rows = ops::embedding(weight, indices, padding.unwrap_or(-1), scale_grad_by_freq, sparse).map(Expr::from)?;
+    let (dtype, integers) = (weight.dtype(), bags.integers());
+    let bag_of = bags.bag_of.clone().into_tensor()?;
+    if mode == MAX {
+        let first = bags.first_largest(&rows)?;
+        let none = first.eq_scalar(places);
+        let width = weight.sizes()[1];
+        // A row more, which is nobody's, for the bags without a place.
+        let padded = Expr::of(|| ops::cat(&[rows.tensor()?, rows.new_zeros(&[1, width]).tensor()?], 0));
+        let out = padded.gather(0, &first, false);
+        let listed = Expr::of(|| {
+            let nobody = ops::zeros(&[1], integers)?;
+            ops::cat(&[bags.indices.to_dtype(DType::I64, false, false, None).tensor()?, &nobody], 0)
+        });
+        let largest = listed.index_select(0, first.reshape(&[-1])).reshape(&[count, width]);
+        let largest = largest.masked_fill_scalar(none, 0);
+        return Ok((out.into_tensor()?, bag_of, bags.sizes()?.into_tensor()?, largest.into_tensor()?));
+    }
+    let sums = bags.sums(&rows, per_sample_weights);
+    if mode == MEAN {
+        let sizes = bags.sizes()?;
+        let divisor = sizes.clamp_min(1).unsqueeze(1).to_dtype(sums.dtype(), false, false, None);
+        let means = (sums / divisor).to_dtype(dtype, false, false, None).into_tensor()?;
+        let sizes = sizes.into_tensor()?;
+        let copy = ops::clone(&sizes, None)?;
+        return Ok((means, bag_of, sizes, copy));
+    }
+    let out = sums.to_dtype(dtype, false, false, None).into_tensor()?;
+    // PyTorch's quick road gives no bags.
+    let quick = dtype != DType::F64 && padding.is_none();
+    let bag_of = if quick { ops::empty_memory_format(&[0], integers, None)? } else { bag_of };
+    let nothing = || ops::zeros(&[offsets.numel()], integers);
+    Ok((out, bag_of, nothing()?, nothing()?))
+}

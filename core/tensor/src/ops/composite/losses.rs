@@ -1,0 +1,282 @@
+//! Losses of elements, pairs and triplets, as formulas.
+
+use crate::autograd::Expr;
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{DType, Result, Scalar, bail, ensure, format_sizes};
+
+/// What a loss returns for the losses of the elements.
+fn reduced(losses: Expr, reduction: i64) -> Result<Tensor> {
+    match reduction {
+        0 => losses,
+        1 => losses.mean(None),
+        2 => losses.sum(None),
+        _ => bail!(Value, "{reduction} is not a valid value for reduction"),
+    }
+    .into_tensor()
+}
+
+/// |self - target|
+pub fn l1_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    reduced((Expr::from(self_) - Expr::from(target)).abs(), reduction)
+}
+
+/// w (-l pos_weight t - ln(1 - s) (1 - t)), l = ln s the logarithm of the logistic function of self
+pub fn binary_cross_entropy_with_logits(
+    self_: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    pos_weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    let (scores, target) = (Expr::from(self_), Expr::from(target));
+    let mut log = scores.log_sigmoid();
+    if let Some(pos_weight) = pos_weight {
+        log = log * ((Expr::from(pos_weight) - 1.0) * &target + 1.0);
+    }
+    let losses = (-&target + 1.0) * scores - log;
+    reduced(weight.map_or(losses.clone(), |weight| losses * Expr::from(weight)), reduction)
+}
+
+/// target (ln target - self)
+pub fn kl_div(self_: &Tensor, target: &Tensor, reduction: i64, log_target: bool) -> Result<Tensor> {
+    let complex = self_.dtype().is_complex() || target.dtype().is_complex();
+    ensure!(!complex, Runtime, "kl_div: Complex inputs not supported.");
+    let (scores, target) = (Expr::from(self_), Expr::from(target));
+    let losses =
+        if log_target { target.exp() * (&target - scores) } else { target.xlogy_tensor(&target) - &target * scores };
+    reduced(losses, reduction)
+}
+
+/// e^input - target input, or input - target ln(input + eps), and the rest of ln target! if `full`
+pub fn poisson_nll_loss(
+    input: &Tensor,
+    target: &Tensor,
+    log_input: bool,
+    full: bool,
+    eps: f64,
+    reduction: i64,
+) -> Result<Tensor> {
+    let (input, target) = (Expr::from(input), Expr::from(target));
+    let mut losses = if log_input { input.exp() - &target * &input } else { &input - &target * (&input + eps).log() };
+    if full {
+        let stirling = &target * target.log() - &target + (&target * std::f64::consts::TAU).log() * 0.5;
+        losses = losses + stirling.masked_fill_scalar(target.le_scalar(1), 0);
+    }
+    reduced(losses, reduction)
+}
+
+/// ln(1 + e^(-target self))
+pub fn soft_margin_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    reduced(-(Expr::from(self_) * Expr::from(target)).log_sigmoid(), reduction)
+}
+
+/// self where target is 1, max(0, margin - self) where it is -1, both elsewhere
+pub fn hinge_embedding_loss(self_: &Tensor, target: &Tensor, margin: f64, reduction: i64) -> Result<Tensor> {
+    let (distances, target) = (Expr::from(self_), Expr::from(target));
+    let short = (-&distances + margin).clamp_min(0);
+    let apart = target.ne_scalar(1).where_scalarother(short, 0);
+    let alike = target.ne_scalar(-1).where_scalarother(distances, 0);
+    reduced(apart + alike, reduction)
+}
+
+/// max(0, -target (input1 - input2) + margin)
+pub fn margin_ranking_loss(
+    input1: &Tensor,
+    input2: &Tensor,
+    target: &Tensor,
+    margin: f64,
+    reduction: i64,
+) -> Result<Tensor> {
+    ensure!(
+        input1.ndim() == input2.ndim() && input1.ndim() == target.ndim(),
+        Runtime,
+        "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {}, input2: {}, \
+         target: {} ",
+        format_sizes(&input1.sizes()),
+        format_sizes(&input2.sizes()),
+        format_sizes(&target.sizes())
+    );
+    let lead = Expr::from(input1) - Expr::from(input2);
+    reduced((-Expr::from(target) * lead + margin).clamp_min(0), reduction)
+}
+
+/// What keeps a vector of zeros from having no direction.
+const LEAST_SQUARE: f64 = 1e-12;
+
+/// 1 - cos where target is 1, max(0, cos - margin) where it is -1
+pub fn cosine_embedding_loss(
+    input1: &Tensor,
+    input2: &Tensor,
+    target: &Tensor,
+    margin: f64,
+    reduction: i64,
+) -> Result<Tensor> {
+    let dim = target.ndim();
+    ensure!(dim <= 1, Runtime, "0D or 1D target tensor expected, multi-target not supported");
+    ensure!(
+        input1.ndim() == dim + 1 && input2.ndim() == dim + 1,
+        Runtime,
+        "{dim}D target tensor expects {}D input tensors, but found inputs with sizes {} and {}.",
+        dim + 1,
+        format_sizes(&input1.sizes()),
+        format_sizes(&input2.sizes())
+    );
+    let (a, b, target) = (Expr::from(input1), Expr::from(input2), Expr::from(target));
+    let dims = [dim as i64];
+    let sum = |product: Expr| product.sum_dim_intlist(Some(&dims), false, None);
+    let squares = (sum(&a * &a) + LEAST_SQUARE) * (sum(&b * &b) + LEAST_SQUARE);
+    let cos = sum(&a * &b) / squares.sqrt();
+    let alike = target.eq_scalar(1).where_scalarother(-&cos + 1.0, 0);
+    let apart = target.eq_scalar(-1).where_scalarother((cos - margin).clamp_min(0), 0);
+    reduced(alike + apart, reduction)
+}
+
+/// max(0, margin + |anchor - positive| - |anchor - negative|)
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn triplet_margin_loss(
+    anchor: &Tensor,
+    positive: &Tensor,
+    negative: &Tensor,
+    margin: f64,
+    p: f64,
+    eps: f64,
+    swap: bool,
+    reduction: i64,
+) -> Result<Tensor> {
+    let [a, b, c] = [anchor, positive, negative].map(Tensor::ndim);
+    ensure!(
+        a == b && b == c,
+        Runtime,
+        "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor \
+         {a}D, positive {b}D, and negative {c}D inputs"
+    );
+    let distance = |a, b| ops::pairwise_distance(a, b, p, eps, false).map(Expr::from);
+    let (near, mut far) = (distance(anchor, positive)?, distance(anchor, negative)?);
+    if swap {
+        far = far.minimum(distance(positive, negative)?);
+    }
+    reduced((near - far + margin).clamp_min(0), reduction)
+}
+
+fn check_image(self_: &Tensor, target: &Tensor) -> Result<()> {
+    ensure!(
+        target.ndim() == 3,
+        Runtime,
+        "only batches of spatial targets supported (3D tensors) but got targets of dimension: {}",
+        target.ndim()
+    );
+    ensure!(
+        self_.ndim() == 4,
+        Runtime,
+        "only batches of spatial inputs supported (4D tensors), but got input of dimension: {}",
+        self_.ndim()
+    );
+    Ok(())
+}
+
+/// The negative log likelihood of scores (N, C, H, W).
+pub fn nll_loss2d(
+    self_: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<Tensor> {
+    check_image(self_, target)?;
+    ops::nll_loss(self_, target, weight, reduction, ignore_index)
+}
+
+/// As `nll_loss2d`, with the total weight.
+pub fn nll_loss2d_forward(
+    self_: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+) -> Result<(Tensor, Tensor)> {
+    check_image(self_, target)?;
+    ops::nll_loss_forward(self_, target, weight, reduction, ignore_index)
+}
+
+/// The gradient of `nll_loss2d`.
+pub fn nll_loss2d_backward(
+    grad_output: &Tensor,
+    self_: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    total_weight: &Tensor,
+) -> Result<Tensor> {
+    check_image(self_, target)?;
+    ops::nll_loss_backward(grad_output, self_, target, weight, reduction, ignore_index, total_weight)
+}
+
+/// Scores and targets of `multi_margin_loss` as (N, C) and (N).
+fn multi_margin_rows(self_: &Tensor, target: &Tensor, weight: Option<&Tensor>) -> Result<(Expr, Expr)> {
+    let sizes = self_.sizes();
+    let (rows, classes) = match *sizes {
+        [] => (1, 1),
+        [classes] => (1, classes),
+        [rows, classes] => (rows, classes),
+        _ => (0, 0),
+    };
+    ensure!(
+        classes > 0,
+        Runtime,
+        "Expected non-empty vector or matrix with optional 0-dim batch size, but got: {}",
+        format_sizes(&sizes)
+    );
+    ensure!(
+        target.ndim() <= 1 && target.numel() == rows,
+        Runtime,
+        "inconsistent target size, expected {rows} but got {}",
+        format_sizes(&target.sizes())
+    );
+    ensure!(target.dtype() == DType::I64, Runtime, "expected scalar type Long but found {}", target.dtype().c10_name());
+    if let Some(weight) = weight {
+        ensure!(
+            weight.ndim() <= 1 && weight.numel() == classes,
+            Runtime,
+            "inconsistent weight size, expected {classes} but got {}",
+            format_sizes(&weight.sizes())
+        );
+    }
+    Ok((Expr::from(self_).reshape(&[rows, classes]), Expr::from(target).reshape(&[rows, 1])))
+}
+
+/// The sum over other classes of w_y max(0, margin - x_y + x_c)^p / C
+pub fn multi_margin_loss(
+    self_: &Tensor,
+    target: &Tensor,
+    p: Scalar,
+    margin: Scalar,
+    weight: Option<&Tensor>,
+    reduction: i64,
+) -> Result<Tensor> {
+    let power = p.to_f64();
+    ensure!(power == 1.0 || power == 2.0, Runtime, "only p == 1 and p == 2 supported");
+    ensure!(
+        self_.dtype().is_floating(),
+        NotImplemented,
+        "\"multi_margin_loss_cpu_kernel\" not implemented for '{}'",
+        self_.dtype().c10_name()
+    );
+    let (scores, target_rows) = multi_margin_rows(self_, target, weight)?;
+    let short = (&scores - scores.gather(1, &target_rows, false) + margin).relu();
+    let mut losses = if power == 2.0 { &short * &short } else { short };
+    if let Some(weight) = weight {
+        losses = losses * Expr::from(weight).reshape(&[-1]).index_select(0, target_rows.reshape(&[-1])).unsqueeze(1);
+    }
+    let others = losses.scatter_value(1, &target_rows, 0);
+    let classes = scores.sizes().get(1).copied().unwrap_or(1);
+    let each = others.sum_dim_intlist(Some(&[1]), false, None) / classes as f64;
+    let single = self_.ndim() <= 1 && target.ndim() == 0;
+    reduced(if single { each.reshape(&[]) } else { each }, reduction)
+}
+
+/// The loss of rows with several labels.
+pub fn multilabel_margin_loss(self_: &Tensor, target: &Tensor, reduction: i64) -> Result<Tensor> {
+    Ok(ops::multilabel_margin_loss_forward(self_, target, reduction)?.0)
+}

@@ -1,0 +1,461 @@
+//! Recurrent layers over packed sequences; a padded batch is one whose sequences all have the same length.
+//!
+//! What a layer does with its input is one product over all steps; each step then adds the product with its state.
+
+use super::packed::{check_batch_sizes, host_numbers};
+use crate::autograd::Expr;
+use crate::ops;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, ensure, format_sizes};
+
+/// The weights of one direction of one layer.
+#[derive(Clone, Copy)]
+struct Weights<'a> {
+    input: &'a Tensor,
+    state: &'a Tensor,
+    biases: Option<[&'a Tensor; 2]>,
+    /// What narrows the outputs of an LSTM.
+    projection: Option<&'a Tensor>,
+}
+
+/// The states of a batch: h, and c of an LSTM.
+type States = Vec<Expr>;
+
+/// What a step makes of the products with its input and of its states.
+trait Cell: Copy {
+    /// Rows of the weights for each element of the state.
+    const GATES: i64;
+    fn step(self, input: Expr, states: &States, weights: Weights<'_>) -> Result<States>;
+}
+
+/// U h + d
+fn of_state(state: &Expr, weights: Weights<'_>) -> Result<Expr> {
+    Ok(ops::linear(state.tensor()?, weights.state, weights.biases.map(|[_, bias]| bias))?.into())
+}
+
+/// Part `nth` of `count` of the last dimension.
+fn gate(gates: &Expr, nth: i64, count: i64) -> Expr {
+    let width = gates.sizes().last().map_or(0, |last| last / count);
+    gates.narrow(-1, nth * width, width)
+}
+
+#[derive(Clone, Copy)]
+struct Lstm;
+
+impl Cell for Lstm {
+    const GATES: i64 = 4;
+
+    fn step(self, input: Expr, states: &States, weights: Weights<'_>) -> Result<States> {
+        let gates = input + of_state(&states[0], weights)?;
+        let [i, f, o] = [0, 1, 3].map(|nth| gate(&gates, nth, 4).sigmoid());
+        let cell = f * &states[1] + i * gate(&gates, 2, 4).tanh();
+        let out = o * cell.tanh();
+        let out = match weights.projection {
+            Some(projection) => Expr::from(ops::linear(out.tensor()?, projection, None)?),
+            None => out,
+        };
+        Ok(vec![out, cell])
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Gru;
+
+impl Cell for Gru {
+    const GATES: i64 = 3;
+
+    fn step(self, input: Expr, states: &States, weights: Weights<'_>) -> Result<States> {
+        let recurrent = of_state(&states[0], weights)?;
+        let [r, z] = [0, 1].map(|nth| (gate(&input, nth, 3) + gate(&recurrent, nth, 3)).sigmoid());
+        let new = (gate(&input, 2, 3) + r * gate(&recurrent, 2, 3)).tanh();
+        Ok(vec![(&states[0] - &new) * z + new])
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Simple {
+    Tanh,
+    Relu,
+}
+
+impl Cell for Simple {
+    const GATES: i64 = 1;
+
+    fn step(self, input: Expr, states: &States, weights: Weights<'_>) -> Result<States> {
+        let sum = input + of_state(&states[0], weights)?;
+        Ok(vec![match self {
+            Simple::Tanh => sum.tanh(),
+            Simple::Relu => sum.relu(),
+        }])
+    }
+}
+
+/// W x + b
+fn of_input(input: &Tensor, weights: Weights<'_>) -> Result<Expr> {
+    Ok(ops::linear(input, weights.input, weights.biases.map(|[bias, _]| bias))?.into())
+}
+
+fn joined(parts: Vec<Expr>, dim: i64) -> Result<Expr> {
+    let parts = parts.into_iter().map(Expr::into_tensor).collect::<Result<Vec<_>>>()?;
+    if let [single] = parts.as_slice() {
+        return Ok(single.into());
+    }
+    Ok(ops::cat(&parts.iter().collect::<Vec<_>>(), dim)?.into())
+}
+
+/// One direction of one layer: its outputs, packed as the input is, and the last states of each sequence.
+fn direction(
+    cell: impl Cell,
+    data: &Tensor,
+    batch_sizes: &[i64],
+    initial: &States,
+    weights: Weights<'_>,
+    backwards: bool,
+) -> Result<(Expr, States)> {
+    let products = of_input(data, weights)?;
+    let starts: Vec<i64> = batch_sizes
+        .iter()
+        .scan(0, |next, &size| {
+            let start = *next;
+            *next += size;
+            Some(start)
+        })
+        .collect();
+    let rows = |state: &Expr, first: i64, end: i64| state.narrow(0, first, end - first);
+    let mut outputs = vec![Expr::from(data); batch_sizes.len()];
+    let order: Vec<usize> =
+        if backwards { (0..batch_sizes.len()).rev().collect() } else { (0..batch_sizes.len()).collect() };
+    let mut batch = batch_sizes[order[0]];
+    let mut states: States = initial.iter().map(|state| rows(state, 0, batch)).collect();
+    // The last states of the sequences that have ended, the shortest first.
+    let mut ended: Vec<States> = Vec::new();
+    for step in order {
+        let size = batch_sizes[step];
+        if size < batch {
+            ended.push(states.iter().map(|state| rows(state, size, batch)).collect());
+            states = states.iter().map(|state| rows(state, 0, size)).collect();
+        } else if size > batch {
+            // Backwards, sequences begin on the way.
+            let begun = initial.iter().map(|state| rows(state, batch, size));
+            states =
+                states.iter().zip(begun).map(|(own, new)| joined(vec![own.clone(), new], 0)).collect::<Result<_>>()?;
+        }
+        batch = size;
+        states = cell.step(products.narrow(0, starts[step], size), &states, weights)?;
+        outputs[step] = states[0].clone();
+    }
+    ended.push(states);
+    ended.reverse();
+    let last = (0..initial.len())
+        .map(|nth| joined(ended.iter().map(|states| states[nth].clone()).collect(), 0))
+        .collect::<Result<_>>()?;
+    Ok((joined(outputs, 0)?, last))
+}
+
+/// How layers are put together.
+struct Layers {
+    has_biases: bool,
+    count: i64,
+    dropout: f64,
+    train: bool,
+    bidirectional: bool,
+}
+
+impl Layers {
+    fn directions(&self) -> usize {
+        1 + usize::from(self.bidirectional)
+    }
+
+    /// The weights of each direction of each layer.
+    fn weights<'a>(&self, params: &[&'a Tensor], projected: bool) -> Result<Vec<Weights<'a>>> {
+        let each = 2 + 2 * usize::from(self.has_biases) + usize::from(projected);
+        let wanted = each * self.count.max(0) as usize * self.directions();
+        ensure!(
+            self.count > 0 && params.len() == wanted,
+            Runtime,
+            "rnn: expected {wanted} weights for {} layers of {} directions, got {}",
+            self.count,
+            self.directions(),
+            params.len()
+        );
+        let weights = params.chunks(each).map(|part| Weights {
+            input: part[0],
+            state: part[1],
+            biases: self.has_biases.then(|| [part[2], part[3]]),
+            projection: projected.then(|| part[each - 1]),
+        });
+        Ok(weights.collect())
+    }
+
+    /// The outputs of the last layer, packed, and the last states of all.
+    fn run<C: Cell>(
+        &self,
+        cell: C,
+        data: &Tensor,
+        batch_sizes: &[i64],
+        states: &[&Tensor],
+        params: &[&Tensor],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        let projected = states.len() == 2 && states[0].sizes().last() != states[1].sizes().last();
+        let weights = self.weights(params, projected)?;
+        check_states::<C>(states, &weights, batch_sizes[0])?;
+        let states: States = states.iter().map(|&state| Expr::from(state)).collect();
+        let mut data = data.clone();
+        let mut last: Vec<States> = Vec::new();
+        for (layer, both) in weights.chunks(self.directions()).enumerate() {
+            let mut outputs = Vec::new();
+            for (backwards, &weights) in both.iter().enumerate() {
+                let nth = (layer * self.directions() + backwards) as i64;
+                let initial = states.iter().map(|state| state.select_int(0, nth)).collect();
+                check_input::<C>(&data, weights)?;
+                let (output, ends) = direction(cell, &data, batch_sizes, &initial, weights, backwards == 1)?;
+                outputs.push(output);
+                last.push(ends);
+            }
+            data = joined(outputs, -1)?.into_tensor()?;
+            if self.train && self.dropout != 0.0 && (layer as i64) < self.count - 1 {
+                data = ops::dropout(&data, self.dropout, true)?;
+            }
+        }
+        let stacked = |nth: usize| joined(last.iter().map(|ends| ends[nth].unsqueeze(0)).collect(), 0)?.into_tensor();
+        Ok((data, (0..states.len()).map(stacked).collect::<Result<_>>()?))
+    }
+
+    /// As `run`, of a padded batch.
+    fn run_padded(
+        &self,
+        cell: impl Cell,
+        input: &Tensor,
+        states: &[&Tensor],
+        params: &[&Tensor],
+        batch_first: bool,
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        ensure!(input.ndim() == 3, Runtime, "rnn: Expected input to be 3D, got {}D instead", input.ndim());
+        let input = if batch_first { ops::transpose_int(input, 0, 1)? } else { input.clone() };
+        let sizes = input.sizes();
+        let (steps, batch) = (sizes[0], sizes[1]);
+        ensure!(steps > 0, Runtime, "Expected sequence length to be larger than 0 in RNN");
+        let data = ops::reshape(&input, &[steps * batch, sizes[2]])?;
+        let (out, states) = self.run(cell, &data, &vec![batch; steps as usize], states, params)?;
+        let width = out.sizes()[1];
+        let out = ops::view(&out, &[steps, batch, width])?;
+        Ok((if batch_first { ops::transpose_int(&out, 0, 1)? } else { out }, states))
+    }
+
+    /// As `run`, of packed sequences.
+    fn run_packed(
+        &self,
+        cell: impl Cell,
+        data: &Tensor,
+        batch_sizes: &Tensor,
+        states: &[&Tensor],
+        params: &[&Tensor],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
+        ensure!(data.ndim() == 2, Runtime, "rnn: Expected packed data to be 2D, got {}D instead", data.ndim());
+        let batch_sizes = host_numbers("batch_sizes", batch_sizes)?;
+        check_batch_sizes(&batch_sizes, data.sizes()[0])?;
+        self.run(cell, data, &batch_sizes, states, params)
+    }
+}
+
+/// (layers * directions, batch, width) of each state, the widths as the weights have them.
+fn check_states<C: Cell>(states: &[&Tensor], weights: &[Weights<'_>], batch: i64) -> Result<()> {
+    let rows = weights[0].state.sizes().first().copied().unwrap_or(0);
+    ensure!(
+        rows % C::GATES == 0,
+        Runtime,
+        "rnn: the weight of the state has {rows} rows, which is no multiple of {}",
+        C::GATES
+    );
+    let widths = [weights[0].state.sizes().last().copied().unwrap_or(0), rows / C::GATES];
+    for (nth, state) in states.iter().enumerate() {
+        let wanted = [weights.len() as i64, batch, widths[nth]];
+        ensure!(
+            *state.sizes() == wanted,
+            Runtime,
+            "Expected hidden[{nth}] size {wanted:?}, got {}",
+            format_sizes(&state.sizes())
+        );
+    }
+    Ok(())
+}
+
+/// As wide as the weight says, which has a row for each gate.
+fn check_input<C: Cell>(input: &Tensor, weights: Weights<'_>) -> Result<()> {
+    let (shape, state) = (weights.input.sizes(), weights.state.sizes());
+    ensure!(
+        shape.len() == 2 && state.len() == 2 && shape[0] == state[0],
+        Runtime,
+        "rnn: weights of {} and {} do not go together",
+        format_sizes(&shape),
+        format_sizes(&state)
+    );
+    let width = input.sizes().last().copied().unwrap_or(0);
+    ensure!(width == shape[1], Runtime, "input has inconsistent input_size: got {width} expected {}", shape[1]);
+    Ok(())
+}
+
+fn two_states<'a>(name: &str, hx: &[&'a Tensor]) -> Result<[&'a Tensor; 2]> {
+    match *hx {
+        [output, cell] => Ok([output, cell]),
+        _ => rushlight_base::bail!(Runtime, "{name} expects two hidden states"),
+    }
+}
+
+fn only<const N: usize>((out, states): (Tensor, Vec<Tensor>)) -> Result<(Tensor, [Tensor; N])> {
+    let states = states.try_into().map_err(|_| rushlight_base::err!(Internal, "a layer gave other states"))?;
+    Ok((out, states))
+}
+
+/// Layers of long short-term memory.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn lstm_input(
+    input: &Tensor,
+    hx: &[&Tensor],
+    params: &[&Tensor],
+    has_biases: bool,
+    num_layers: i64,
+    dropout: f64,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let states = two_states("lstm", hx)?;
+    let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
+    let (out, [h, c]) = only(layers.run_padded(Lstm, input, &states, params, batch_first)?)?;
+    Ok((out, h, c))
+}
+
+/// Layers of long short-term memory over packed sequences.
+#[allow(clippy::too_many_arguments)] // the operator's
+pub fn lstm_data(
+    data: &Tensor,
+    batch_sizes: &Tensor,
+    hx: &[&Tensor],
+    params: &[&Tensor],
+    has_biases: bool,
+    num_layers: i64,
+    dropout: f64,
+    train: bool,
+    bidirectional: bool,
+) -> Result<(Tensor, Tensor, Tensor)> {
+    let states = two_states("lstm", hx)?;
+    let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
+    let (out, [h, c]) = only(layers.run_packed(Lstm, data, batch_sizes, &states, params)?)?;
+    Ok((out, h, c))
+}
+
+/// The two doors of a layer with one state.
+macro_rules! layers {
+    ($($(#[$doc:meta])* $input:ident $data:ident $cell:expr;)*) => {$(
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $input(
+            input: &Tensor,
+            hx: &Tensor,
+            params: &[&Tensor],
+            has_biases: bool,
+            num_layers: i64,
+            dropout: f64,
+            train: bool,
+            bidirectional: bool,
+            batch_first: bool,
+        ) -> Result<(Tensor, Tensor)> {
+            let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
+            let (out, [h]) = only(layers.run_padded($cell, input, &[hx], params, batch_first)?)?;
+            Ok((out, h))
+        }
+
+        $(#[$doc])*
+        #[allow(clippy::too_many_arguments)] // the operator's
+        pub fn $data(
+            data: &Tensor,
+            batch_sizes: &Tensor,
+            hx: &Tensor,
+            params: &[&Tensor],
+            has_biases: bool,
+            num_layers: i64,
+            dropout: f64,
+            train: bool,
+            bidirectional: bool,
+        ) -> Result<(Tensor, Tensor)> {
+            let layers = Layers { has_biases, count: num_layers, dropout, train, bidirectional };
+            let (out, [h]) = only(layers.run_packed($cell, data, batch_sizes, &[hx], params)?)?;
+            Ok((out, h))
+        }
+    )*};
+}
+
+layers! {
+    /// Layers of gated recurrent units.
+    gru_input gru_data Gru;
+    /// Recurrent layers with tanh.
+    rnn_tanh_input rnn_tanh_data Simple::Tanh;
+    /// Recurrent layers with the positive part.
+    rnn_relu_input rnn_relu_data Simple::Relu;
+}
+
+/// One step.
+fn one_step<C: Cell>(cell: C, input: &Tensor, states: &[&Tensor], weights: Weights<'_>) -> Result<States> {
+    check_input::<C>(input, weights)?;
+    let width = weights.state.sizes()[1];
+    let batch = |tensor: &Tensor| if tensor.ndim() > 1 { tensor.sizes()[0] } else { 1 };
+    for (nth, state) in states.iter().enumerate() {
+        let (own, given) = (batch(state), batch(input));
+        ensure!(own == given, Runtime, "Input batch size {given} doesn't match hidden{nth} batch size {own}");
+        let found = state.sizes().last().copied().unwrap_or(0);
+        ensure!(found == width, Runtime, "hidden{nth} has inconsistent hidden_size: got {found}, expected {width}");
+    }
+    let states = states.iter().map(|&state| Expr::from(state)).collect();
+    cell.step(of_input(input, weights)?, &states, weights)
+}
+
+fn cell_weights<'a>(
+    w_ih: &'a Tensor,
+    w_hh: &'a Tensor,
+    b_ih: Option<&'a Tensor>,
+    b_hh: Option<&'a Tensor>,
+) -> Result<Weights<'a>> {
+    ensure!(b_ih.is_some() == b_hh.is_some(), Runtime, "a cell has both biases or none");
+    Ok(Weights { input: w_ih, state: w_hh, biases: b_ih.zip(b_hh).map(|(a, b)| [a, b]), projection: None })
+}
+
+/// One step of long short-term memory.
+pub fn lstm_cell(
+    input: &Tensor,
+    hx: &[&Tensor],
+    w_ih: &Tensor,
+    w_hh: &Tensor,
+    b_ih: Option<&Tensor>,
+    b_hh: Option<&Tensor>,
+) -> Result<(Tensor, Tensor)> {
+    let states = two_states("lstm_cell", hx)?;
+    let mut states = one_step(Lstm, input, &states, cell_weights(w_ih, w_hh, b_ih, b_hh)?)?;
+    let cell = states.remove(1).into_tensor()?;
+    Ok((states.remove(0).into_tensor()?, cell))
+}
+
+macro_rules! cells {
+    ($($(#[$doc:meta])* $name:ident $cell:expr;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(
+            input: &Tensor,
+            hx: &Tensor,
+            w_ih: &Tensor,
+            w_hh: &Tensor,
+            b_ih: Option<&Tensor>,
+            b_hh: Option<&Tensor>,
+        ) -> Result<Tensor> {
+            one_step($cell, input, &[hx], cell_weights(w_ih, w_hh, b_ih, b_hh)?)?.remove(0).into_tensor()
+        }
+    )*};
+}
+
+cells! {
+    /// One step of a gated recurrent unit.
+    gru_cell Gru;
+    /// One step of a recurrent layer with tanh.
+    rnn_tanh_cell Simple::Tanh;
+    /// One step of a recurrent layer with the positive part.
+    rnn_relu_cell Simple::Relu;
+}
