@@ -17,6 +17,7 @@
 #include <rushlight/ops/copy.h>
 #include <rushlight/ops/creation.h>
 #include <rushlight/ops/elementary.h>
+#include <rushlight/ops/factory.h>
 #include <rushlight/ops/indexing.h>
 #include <rushlight/ops/joining.h>
 #include <rushlight/ops/linalg.h>
@@ -28,5 +29,6 @@
 #include <rushlight/ops/random.h>
 #include <rushlight/ops/reduction.h>
 #include <rushlight/ops/view.h>
+#include <rushlight/ops/view_copy.h>
 
 #endif /* RUSHLIGHT_H */

@@ -17,6 +17,8 @@ pub mod copy;
 pub mod creation;
 #[cfg(feature = "op-elementary")]
 pub mod elementary;
+#[cfg(feature = "op-factory")]
+pub mod factory;
 #[cfg(feature = "op-indexing")]
 pub mod indexing;
 #[cfg(feature = "op-joining")]
@@ -39,3 +41,5 @@ pub mod random;
 pub mod reduction;
 #[cfg(feature = "op-view")]
 pub mod view;
+#[cfg(feature = "op-view_copy")]
+pub mod view_copy;

@@ -950,6 +950,143 @@ static void example_xlogy_Scalar_Other(void) {
     rlt_tensor_free(self0);
 }
 
+// float_power([2, 3], [3, 2]) -> [8.0, 9.0]
+static void example_float_power_Tensor_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_float_power_Tensor_Tensor(self0, exponent1, &out), "float_power.Tensor_Tensor");
+    example_expect(out, "float_power.Tensor_Tensor", (const float[]){8.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(exponent1);
+}
+
+// float_power([2, 3], 2) -> [4.0, 9.0]
+static void example_float_power_Tensor_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_float_power_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "float_power.Tensor_Scalar");
+    example_expect(out, "float_power.Tensor_Scalar", (const float[]){4.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// float_power(2, [3, 4]) -> [8.0, 16.0]
+static void example_float_power_Scalar(void) {
+    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_float_power_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, exponent1, &out), "float_power.Scalar");
+    example_expect(out, "float_power.Scalar", (const float[]){8.0f, 16.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(exponent1);
+}
+
+// scalar_tensor(2.5) -> 2.5
+static void example_scalar_tensor(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_scalar_tensor(&(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 2.5, 0.0}, NULL, &out), "scalar_tensor");
+    example_expect(out, "scalar_tensor", (const float[]){2.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+}
+
+// eye(2) -> [[1.0, 0.0], [0.0, 1.0]]
+static void example_eye(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_eye(2, NULL, &out), "eye");
+    example_expect(out, "eye", (const float[]){1.0f, 0.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+}
+
+// eye(1, 2) -> [[1.0, 0.0]]
+static void example_eye_m(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_eye_m(1, 2, NULL, &out), "eye.m");
+    example_expect(out, "eye.m", (const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+}
+
+// linspace(0, 1, 3) -> [0.0, 0.5, 1.0]
+static void example_linspace(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, 3, NULL, &out), "linspace");
+    example_expect(out, "linspace", (const float[]){0.0f, 0.5f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// logspace(0, 2, 3) -> [1.0, 10.0, 100.0]
+static void example_logspace(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 3, 10.0, NULL, &out), "logspace");
+    example_expect(out, "logspace", (const float[]){1.0f, 10.0f, 100.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// tril_indices(2, 2) -> [[0, 1, 1], [0, 0, 1]]
+static void example_tril_indices(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tril_indices(2, 2, 0, NULL, &out), "tril_indices");
+    example_expect(out, "tril_indices", (const int64_t[]){0, 1, 1, 0, 0, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+}
+
+// triu_indices(2, 2) -> [[0, 0, 1], [0, 1, 1]]
+static void example_triu_indices(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_triu_indices(2, 2, 0, NULL, &out), "triu_indices");
+    example_expect(out, "triu_indices", (const int64_t[]){0, 0, 1, 0, 1, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+}
+
+// new_full([1.0], 2, 7) -> [7.0, 7.0]
+static void example_new_full(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_new_full(self0, (const int64_t[]){2}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, NULL, &out), "new_full");
+    example_expect(out, "new_full", (const float[]){7.0f, 7.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// new_ones([5, 6], 2) -> [1, 1]
+static void example_new_ones(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_new_ones(self0, (const int64_t[]){2}, 1, NULL, &out), "new_ones");
+    example_expect(out, "new_ones", (const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// new_zeros([5, 6], 2) -> [0, 0]
+static void example_new_zeros(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_new_zeros(self0, (const int64_t[]){2}, 1, NULL, &out), "new_zeros");
+    example_expect(out, "new_zeros", (const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bartlett_window(4) -> [0.0, 0.5, 1.0, 0.5]
+static void example_bartlett_window(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bartlett_window(4, NULL, &out), "bartlett_window");
+    example_expect(out, "bartlett_window", (const float[]){0.0f, 0.5f, 1.0f, 0.5f}, 4 * sizeof(float), (const int64_t[]){4}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// bartlett_window(3, false) -> [0.0, 1.0, 0.0]
+static void example_bartlett_window_periodic(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bartlett_window_periodic(3, 0, NULL, &out), "bartlett_window.periodic");
+    example_expect(out, "bartlett_window.periodic", (const float[]){0.0f, 1.0f, 0.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// vander([2, 3], 3) -> [[4, 2, 1], [9, 3, 1]]
+static void example_vander(void) {
+    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_vander(x0, &(const int64_t){3}, 0, &out), "vander");
+    example_expect(out, "vander", (const int64_t[]){4, 2, 1, 9, 3, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(x0);
+}
+
+// linalg_vander([2, 3], N=3) -> [[1, 2, 4], [1, 3, 9]]
+static void example_linalg_vander(void) {
+    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vander(x0, &(const int64_t){3}, &out), "linalg_vander");
+    example_expect(out, "linalg_vander", (const int64_t[]){1, 2, 4, 1, 3, 9}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(x0);
+}
+
 // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
 static void example_index_select(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
@@ -1146,6 +1283,17 @@ static void example_diagonal_scatter(void) {
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_diagonal_scatter(self0, src1, 0, 0, 1, &out), "diagonal_scatter");
     example_expect(out, "diagonal_scatter", (const int64_t[]){7, 2, 3, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(src1);
+}
+
+// as_strided_scatter([1, 2, 3], [7, 8], [2], [2], 0) -> [7, 2, 8]
+static void example_as_strided_scatter(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *src1 = example_tensor((const int64_t[]){7, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_as_strided_scatter(self0, src1, (const int64_t[]){2}, 1, (const int64_t[]){2}, 1, &(const int64_t){0}, &out), "as_strided_scatter");
+    example_expect(out, "as_strided_scatter", (const int64_t[]){7, 2, 8}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(src1);
 }
@@ -1956,6 +2104,179 @@ static void example_addcdiv(void) {
     rlt_tensor_free(tensor22);
 }
 
+// subtract([5, 7], [1, 2]) -> [4, 5]
+static void example_subtract_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_subtract_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Tensor");
+    example_expect(out, "subtract.Tensor", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// subtract([5, 7], 1) -> [4, 6]
+static void example_subtract_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_subtract_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Scalar");
+    example_expect(out, "subtract.Scalar", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// multiply([1, 2], [3, 4]) -> [3, 8]
+static void example_multiply_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_multiply_Tensor(self0, other1, &out), "multiply.Tensor");
+    example_expect(out, "multiply.Tensor", (const int64_t[]){3, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// multiply([1, 2], 3) -> [3, 6]
+static void example_multiply_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_multiply_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "multiply.Scalar");
+    example_expect(out, "multiply.Scalar", (const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// divide([1.0, 6.0], [2.0, 3.0]) -> [0.5, 2.0]
+static void example_divide_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Tensor(self0, other1, &out), "divide.Tensor");
+    example_expect(out, "divide.Tensor", (const float[]){0.5f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// divide([1.0, 6.0], 2) -> [0.5, 3.0]
+static void example_divide_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "divide.Scalar");
+    example_expect(out, "divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// true_divide([1.0, 6.0], [2.0, 3.0]) -> [0.5, 2.0]
+static void example_true_divide_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_true_divide_Tensor(self0, other1, &out), "true_divide.Tensor");
+    example_expect(out, "true_divide.Tensor", (const float[]){0.5f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// true_divide([1.0, 6.0], 2) -> [0.5, 3.0]
+static void example_true_divide_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_true_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "true_divide.Scalar");
+    example_expect(out, "true_divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// divide([7, -7], [2, 2], rounding_mode="floor") -> [3, -4]
+static void example_divide_Tensor_mode(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){2, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Tensor_mode(self0, other1, "floor", &out), "divide.Tensor_mode");
+    example_expect(out, "divide.Tensor_mode", (const int64_t[]){3, -4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// divide([7, -7], 2, rounding_mode="trunc") -> [3, -3]
+static void example_divide_Scalar_mode(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Scalar_mode(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, "trunc", &out), "divide.Scalar_mode");
+    example_expect(out, "divide.Scalar_mode", (const int64_t[]){3, -3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// angle([1.0]) -> [0.0]
+static void example_angle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_angle(self0, &out), "angle");
+    example_expect(out, "angle", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// isclose([1.0, 2.0], [1.0, 3.0]) -> [true, false]
+static void example_isclose(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isclose(self0, other1, 1e-5, 1e-8, 0, &out), "isclose");
+    example_expect(out, "isclose", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// isreal([1.0]) -> [true]
+static void example_isreal(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isreal(self0, &out), "isreal");
+    example_expect(out, "isreal", (const uint8_t[]){1}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// ldexp([1.0], [3]) -> [8.0]
+static void example_ldexp_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_ldexp_Tensor(self0, other1, &out), "ldexp.Tensor");
+    example_expect(out, "ldexp.Tensor", (const float[]){8.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// nextafter([1.0], [1.0]) -> [1.0]
+static void example_nextafter(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nextafter(self0, other1, &out), "nextafter");
+    example_expect(out, "nextafter", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// gcd([12, 7], [18, 0]) -> [6, 7]
+static void example_gcd(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){12, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){18, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_gcd(self0, other1, &out), "gcd");
+    example_expect(out, "gcd", (const int64_t[]){6, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// lcm([4, 3], [6, 0]) -> [12, 0]
+static void example_lcm(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){4, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){6, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_lcm(self0, other1, &out), "lcm");
+    example_expect(out, "lcm", (const int64_t[]){12, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
 // add([1, 2], [3, 4], alpha=2) -> [7, 10]
 static void example_add_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -2706,6 +3027,150 @@ static void example_diagonal(void) {
     rlt_tensor_free(self0);
 }
 
+// squeeze([[1, 2]], [0]) -> [1, 2]
+static void example_squeeze_dims(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_squeeze_dims(self0, (const int64_t[]){0}, 1, &out), "squeeze.dims");
+    example_expect(out, "squeeze.dims", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// adjoint([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
+static void example_adjoint(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adjoint(self0, &out), "adjoint");
+    example_expect(out, "adjoint", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// resolve_neg([1.0]) -> [1.0]
+static void example_resolve_neg(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_resolve_neg(self0, &out), "resolve_neg");
+    example_expect(out, "resolve_neg", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// alias_copy([1, 2]) -> [1, 2]
+static void example_alias_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_alias_copy(self0, &out), "alias_copy");
+    example_expect(out, "alias_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// as_strided_copy([1, 2, 3, 4], [2], [2]) -> [1, 3]
+static void example_as_strided_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_as_strided_copy(self0, (const int64_t[]){2}, 1, (const int64_t[]){2}, 1, NULL, &out), "as_strided_copy");
+    example_expect(out, "as_strided_copy", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// diagonal_copy([[1, 2], [3, 4]]) -> [1, 4]
+static void example_diagonal_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diagonal_copy(self0, 0, 0, 1, &out), "diagonal_copy");
+    example_expect(out, "diagonal_copy", (const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// expand_copy([[1], [2]], [2, 2]) -> [[1, 1], [2, 2]]
+static void example_expand_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_expand_copy(self0, (const int64_t[]){2, 2}, 2, 0, &out), "expand_copy");
+    example_expect(out, "expand_copy", (const int64_t[]){1, 1, 2, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// narrow_copy([1, 2, 3, 4], 0, 1, 2) -> [2, 3]
+static void example_narrow_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_narrow_copy(self0, 0, 1, 2, &out), "narrow_copy");
+    example_expect(out, "narrow_copy", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// permute_copy([[1, 2], [3, 4]], [1, 0]) -> [[1, 3], [2, 4]]
+static void example_permute_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_permute_copy(self0, (const int64_t[]){1, 0}, 2, &out), "permute_copy");
+    example_expect(out, "permute_copy", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// squeeze_copy([[1, 2]]) -> [1, 2]
+static void example_squeeze_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_squeeze_copy(self0, &out), "squeeze_copy");
+    example_expect(out, "squeeze_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// squeeze_copy([[1, 2]], 0) -> [1, 2]
+static void example_squeeze_copy_dim(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_squeeze_copy_dim(self0, 0, &out), "squeeze_copy.dim");
+    example_expect(out, "squeeze_copy.dim", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// t_copy([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
+static void example_t_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_t_copy(self0, &out), "t_copy");
+    example_expect(out, "t_copy", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// transpose_copy([[1, 2], [3, 4]], 0, 1) -> [[1, 3], [2, 4]]
+static void example_transpose_copy_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_transpose_copy_int(self0, 0, 1, &out), "transpose_copy.int");
+    example_expect(out, "transpose_copy.int", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// unfold_copy([1, 2, 3], 0, 2, 1) -> [[1, 2], [2, 3]]
+static void example_unfold_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_unfold_copy(self0, 0, 2, 1, &out), "unfold_copy");
+    example_expect(out, "unfold_copy", (const int64_t[]){1, 2, 2, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// unsqueeze_copy([1, 2], 0) -> [[1, 2]]
+static void example_unsqueeze_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_unsqueeze_copy(self0, 0, &out), "unsqueeze_copy");
+    example_expect(out, "unsqueeze_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// view_copy([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
+static void example_view_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_view_copy(self0, (const int64_t[]){2, 2}, 2, &out), "view_copy");
+    example_expect(out, "view_copy", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
 int main(void) {
     example_gelu();
     example_silu();
@@ -2809,6 +3274,23 @@ int main(void) {
     example_xlogy_Tensor();
     example_xlogy_Scalar_Self();
     example_xlogy_Scalar_Other();
+    example_float_power_Tensor_Tensor();
+    example_float_power_Tensor_Scalar();
+    example_float_power_Scalar();
+    example_scalar_tensor();
+    example_eye();
+    example_eye_m();
+    example_linspace();
+    example_logspace();
+    example_tril_indices();
+    example_triu_indices();
+    example_new_full();
+    example_new_ones();
+    example_new_zeros();
+    example_bartlett_window();
+    example_bartlett_window_periodic();
+    example_vander();
+    example_linalg_vander();
     example_index_select();
     example_index_add();
     example_gather();
@@ -2826,6 +3308,7 @@ int main(void) {
     example_select_scatter();
     example_slice_scatter();
     example_diagonal_scatter();
+    example_as_strided_scatter();
     example_diag_embed();
     example_diag();
     example_diagflat();
@@ -2905,6 +3388,23 @@ int main(void) {
     example_lerp_Tensor();
     example_addcmul();
     example_addcdiv();
+    example_subtract_Tensor();
+    example_subtract_Scalar();
+    example_multiply_Tensor();
+    example_multiply_Scalar();
+    example_divide_Tensor();
+    example_divide_Scalar();
+    example_true_divide_Tensor();
+    example_true_divide_Scalar();
+    example_divide_Tensor_mode();
+    example_divide_Scalar_mode();
+    example_angle();
+    example_isclose();
+    example_isreal();
+    example_ldexp_Tensor();
+    example_nextafter();
+    example_gcd();
+    example_lcm();
     example_add_Tensor();
     example_add_Scalar();
     example_sub_Tensor();
@@ -2985,5 +3485,21 @@ int main(void) {
     example_unflatten_int();
     example_ravel();
     example_diagonal();
+    example_squeeze_dims();
+    example_adjoint();
+    example_resolve_neg();
+    example_alias_copy();
+    example_as_strided_copy();
+    example_diagonal_copy();
+    example_expand_copy();
+    example_narrow_copy();
+    example_permute_copy();
+    example_squeeze_copy();
+    example_squeeze_copy_dim();
+    example_t_copy();
+    example_transpose_copy_int();
+    example_unfold_copy();
+    example_unsqueeze_copy();
+    example_view_copy();
     return example_report();
 }

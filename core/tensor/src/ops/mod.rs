@@ -12,6 +12,8 @@ pub mod composite;
 pub mod copy;
 pub mod creation;
 pub mod elementary;
+#[cfg(feature = "op-factory")]
+pub mod factory;
 pub mod generated;
 pub mod index;
 #[cfg(feature = "op-joining")]
@@ -28,6 +30,8 @@ pub mod reduce;
 pub mod regions;
 pub mod rules;
 pub mod softmax;
+#[cfg(feature = "op-view_copy")]
+pub mod view_copies;
 pub mod views;
 
 pub use generated::*;

@@ -13,6 +13,8 @@ mod copy;
 mod creation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -31,6 +33,8 @@ mod pointwise;
 mod random;
 mod reduction;
 mod view;
+#[cfg(feature = "op-view_copy")]
+mod view_copy;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
@@ -41,6 +45,8 @@ pub use copy::*;
 pub use creation::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -59,6 +65,8 @@ pub use pointwise::*;
 pub use random::*;
 pub use reduction::*;
 pub use view::*;
+#[cfg(feature = "op-view_copy")]
+pub use view_copy::*;
 
 /// The operator table of this build.
 pub static FAMILIES: &[&[&OpDef]] = &[
@@ -74,6 +82,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     CREATION,
     #[cfg(feature = "op-elementary")]
     ELEMENTARY,
+    #[cfg(feature = "op-factory")]
+    FACTORY,
     #[cfg(feature = "op-indexing")]
     INDEXING,
     #[cfg(feature = "op-joining")]
@@ -96,4 +106,6 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     REDUCTION,
     #[cfg(feature = "op-view")]
     VIEW,
+    #[cfg(feature = "op-view_copy")]
+    VIEW_COPY,
 ];

@@ -8,6 +8,8 @@ mod activation;
 mod broadcast;
 mod creation;
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -26,6 +28,8 @@ pub(crate) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 pub use creation::*;
 pub use elementary::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;

@@ -11,6 +11,8 @@ mod copy;
 mod creation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -27,3 +29,5 @@ mod pointwise;
 mod random;
 mod reduction;
 mod view;
+#[cfg(feature = "op-view_copy")]
+mod view_copy;

@@ -6,6 +6,14 @@ public final class Results {
     private Results() {}
 
     /**
+     * The results mantissa, exponent.
+     *
+     * @param mantissa as the operator describes it
+     * @param exponent as the operator describes it
+     */
+    public record MantissaExponent(Tensor mantissa, Tensor exponent) {}
+
+    /**
      * The results values, indices.
      *
      * @param values as the operator describes it

@@ -4979,6 +4979,1150 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Raises each element to a power, in doubles.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor float_power(Tensor self, Tensor exponent) {
+        Tensor.acquire(self, exponent);
+        try {
+            return Tensor.wrap(Native.float_power_Tensor_Tensor(self.handle(), exponent.handle()));
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to a power, in doubles.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor float_power_out(Tensor self, Tensor exponent, Tensor out) {
+        Tensor.acquire(self, exponent, out);
+        try {
+            Native.float_power_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, exponent, out);
+        }
+    }
+
+    /**
+     * Raises each element to one power, in doubles.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An out tensor must hold doubles.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor float_power(Tensor self, Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.float_power_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises each element to one power, in doubles.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An out tensor must hold doubles.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor float_power_out(Tensor self, Number exponent, Tensor out) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor.acquire(self, out);
+        try {
+            Native.float_power_Tensor_Scalar_out(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Raises one number to powers, in doubles.
+     * <p>{@code out_i = self^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
+     * <p>Errors: An out tensor must hold doubles.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor float_power(Number self, Tensor exponent) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(exponent);
+        try {
+            return Tensor.wrap(Native.float_power_Scalar(self1.tag(), self1.bits(), self1.imag(), exponent.handle()));
+        } finally {
+            Tensor.release(exponent);
+        }
+    }
+
+    /**
+     * Raises one number to powers, in doubles.
+     * <p>{@code out_i = self^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
+     * <p>Errors: An out tensor must hold doubles.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor float_power_out(Number self, Tensor exponent, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(exponent, out);
+        try {
+            Native.float_power_Scalar_out(self1.tag(), self1.bits(), self1.imag(), exponent.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(exponent, out);
+        }
+    }
+
+    // factory: Sequences, identities, windows, and tensors made in the image of others.
+
+    /**
+     * Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
+     * <p>{@code out = s}
+     * <p>Shapes: {@code () -> ()}.
+     * <p>Errors: None beyond the dtype and device being available.
+     *
+     * @param s as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor scalar_tensor(Number s, TensorOptions options) {
+        Scalar s1 = Scalar.of(s);
+        return TensorOptions.finish(options, Tensor.wrap(Native.scalar_tensor(s1.tag(), s1.bits(), s1.imag(), TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code scalar_tensor(s, (TensorOptions) null)}. */
+    public static Tensor scalar_tensor(Number s) {
+        return scalar_tensor(s, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a square matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, n)}.
+     * <p>Errors: <code>n</code> must not be negative.
+     *
+     * @param n as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor eye(long n, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.eye(n, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code eye(n, (TensorOptions) null)}. */
+    public static Tensor eye(long n) {
+        return eye(n, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a square matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, n)}.
+     * <p>Errors: <code>n</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor eye_out(long n, Tensor out) {
+        Tensor.acquire(out);
+        try {
+            Native.eye_out(n, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /**
+     * Makes a matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, m)}.
+     * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
+     *
+     * @param n as in the formula
+     * @param m as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor eye(long n, long m, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.eye_m(n, m, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code eye(n, m, (TensorOptions) null)}. */
+    public static Tensor eye(long n, long m) {
+        return eye(n, m, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, m)}.
+     * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param m as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor eye_out(long n, long m, Tensor out) {
+        Tensor.acquire(out);
+        try {
+            Native.eye_m_out(n, m, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Number start, Number end, long steps, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        return TensorOptions.finish(options, Tensor.wrap(Native.linspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Number start, Number end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Number start, Number end, long steps, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(out);
+        try {
+            Native.linspace_out(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Tensor start, Tensor end, long steps, TensorOptions options) {
+        Tensor.acquire(start, end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Tensor_Tensor(start.handle(), end.handle(), steps, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start, end);
+        }
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Tensor start, Tensor end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Tensor start, Tensor end, long steps, Tensor out) {
+        Tensor.acquire(start, end, out);
+        try {
+            Native.linspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, end, out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Tensor start, Number end, long steps, TensorOptions options) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Tensor_Scalar(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start);
+        }
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Tensor start, Number end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Tensor start, Number end, long steps, Tensor out) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start, out);
+        try {
+            Native.linspace_Tensor_Scalar_out(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Number start, Tensor end, long steps, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Scalar_Tensor(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(end);
+        }
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Number start, Tensor end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Number start, Tensor end, long steps, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end, out);
+        try {
+            Native.linspace_Scalar_Tensor_out(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(end, out);
+        }
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Number start, Number end, long steps, double base, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        return TensorOptions.finish(options, Tensor.wrap(Native.logspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Number end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Number end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Number start, Number end, long steps, double base, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(out);
+        try {
+            Native.logspace_out(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Number start, Number end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Tensor start, Tensor end, long steps, double base, TensorOptions options) {
+        Tensor.acquire(start, end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Tensor_Tensor(start.handle(), end.handle(), steps, base, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start, end);
+        }
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Tensor end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Tensor end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Tensor start, Tensor end, long steps, double base, Tensor out) {
+        Tensor.acquire(start, end, out);
+        try {
+            Native.logspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, end, out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Tensor start, Tensor end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Tensor start, Number end, long steps, double base, TensorOptions options) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Tensor_Scalar(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start);
+        }
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Number end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Number end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Tensor start, Number end, long steps, double base, Tensor out) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start, out);
+        try {
+            Native.logspace_Tensor_Scalar_out(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Tensor start, Number end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Number start, Tensor end, long steps, double base, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Scalar_Tensor(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, base, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(end);
+        }
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Tensor end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Tensor end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Number start, Tensor end, long steps, double base, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end, out);
+        try {
+            Native.logspace_Scalar_Tensor_out(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(end, out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Number start, Tensor end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
+     * <p>{@code out = all (i, j) with j <= i + offset}
+     * <p>Shapes: {@code () -> (2, n)}.
+     * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @param offset as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor tril_indices(long row, long col, long offset, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.tril_indices(row, col, offset, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code tril_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
+    public static Tensor tril_indices(long row, long col, long offset) {
+        return tril_indices(row, col, offset, TensorOptions.of(DType.INT64));
+    }
+
+    /** The same as {@code tril_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
+    public static Tensor tril_indices(long row, long col) {
+        return tril_indices(row, col, 0L, TensorOptions.of(DType.INT64));
+    }
+
+    /**
+     * Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
+     * <p>{@code out = all (i, j) with j >= i + offset}
+     * <p>Shapes: {@code () -> (2, n)}.
+     * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @param offset as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor triu_indices(long row, long col, long offset, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.triu_indices(row, col, offset, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code triu_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
+    public static Tensor triu_indices(long row, long col, long offset) {
+        return triu_indices(row, col, offset, TensorOptions.of(DType.INT64));
+    }
+
+    /** The same as {@code triu_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
+    public static Tensor triu_indices(long row, long col) {
+        return triu_indices(row, col, 0L, TensorOptions.of(DType.INT64));
+    }
+
+    /**
+     * Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its elements.
+     * <p>{@code out_i = unspecified}
+     * <p>Shapes: {@code size -> size}.
+     * <p>Errors: <code>physical_layout</code> must name every dimension once.
+     *
+     * @param size as in the formula
+     * @param physicalLayout as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor empty_permuted(long[] size, long[] physicalLayout, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.empty_permuted(size, physicalLayout, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code empty_permuted(size, physicalLayout, (TensorOptions) null)}. */
+    public static Tensor empty_permuted(long[] size, long... physicalLayout) {
+        return empty_permuted(size, physicalLayout, (TensorOptions) null);
+    }
+
+    /**
+     * Makes complex numbers of their real and imaginary parts.
+     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both parts must be of one dtype: half, float or double.
+     *
+     * @param real as in the formula
+     * @param imag as in the formula
+     * @return the result
+     */
+    public static Tensor complex(Tensor real, Tensor imag) {
+        Tensor.acquire(real, imag);
+        try {
+            return Tensor.wrap(Native.complex(real.handle(), imag.handle()));
+        } finally {
+            Tensor.release(real, imag);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their real and imaginary parts.
+     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both parts must be of one dtype: half, float or double.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param real as in the formula
+     * @param imag as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor complex_out(Tensor real, Tensor imag, Tensor out) {
+        Tensor.acquire(real, imag, out);
+        try {
+            Native.complex_out(real.handle(), imag.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(real, imag, out);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their sizes and angles.
+     * <p>{@code out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Sizes and angles must be of one dtype: float or double.
+     *
+     * @param abs as in the formula
+     * @param angle as in the formula
+     * @return the result
+     */
+    public static Tensor polar(Tensor abs, Tensor angle) {
+        Tensor.acquire(abs, angle);
+        try {
+            return Tensor.wrap(Native.polar(abs.handle(), angle.handle()));
+        } finally {
+            Tensor.release(abs, angle);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their sizes and angles.
+     * <p>{@code out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Sizes and angles must be of one dtype: float or double.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param abs as in the formula
+     * @param angle as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor polar_out(Tensor abs, Tensor angle, Tensor out) {
+        Tensor.acquire(abs, angle, out);
+        try {
+            Native.polar_out(abs.handle(), angle.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(abs, angle, out);
+        }
+    }
+
+    /**
+     * Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
+     * <p>{@code out = the first elements of the storage of self, in row-major order}
+     * <p>Shapes: {@code (*), (size) -> size}.
+     * <p>Errors: A tensor that requires gradients cannot be resized.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param theTemplate as in the formula
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return what was written
+     */
+    public static Tensor resize_as_(Tensor self, Tensor theTemplate, MemoryFormat memoryFormat) {
+        Tensor.acquire(self, theTemplate);
+        try {
+            Native.resize_as_(self.handle(), theTemplate.handle(), MemoryFormat.codeOf(memoryFormat));
+            return self;
+        } finally {
+            Tensor.release(self, theTemplate);
+        }
+    }
+
+    /** The same as {@code resize_as_(self, theTemplate, (MemoryFormat) null)}. */
+    public static Tensor resize_as_(Tensor self, Tensor theTemplate) {
+        return resize_as_(self, theTemplate, (MemoryFormat) null);
+    }
+
+    /**
+     * Copies a tensor that was made from literals; the gradient passes through.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor lift_fresh_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.lift_fresh_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor bartlett_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code bartlett_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor bartlett_window(long windowLength) {
+        return bartlett_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1 if periodic, else window_length}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor bartlett_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code bartlett_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor bartlett_window(long windowLength, boolean periodic) {
+        return bartlett_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor blackman_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code blackman_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor blackman_window(long windowLength) {
+        return blackman_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1 if periodic, else window_length}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor blackman_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code blackman_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor blackman_window(long windowLength, boolean periodic) {
+        return blackman_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hann_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hann_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hann_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor hann_window(long windowLength) {
+        return hann_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1 if periodic, else window_length}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hann_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hann_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hann_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor hann_window(long windowLength, boolean periodic) {
+        return hann_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46, n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength) {
+        return hamming_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength, boolean periodic) {
+        return hamming_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), beta = 0.46}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param alpha as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha(windowLength, periodic, alpha, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, periodic, alpha, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha) {
+        return hamming_window(windowLength, periodic, alpha, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1))}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param alpha as in the formula
+     * @param beta as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha_beta(windowLength, periodic, alpha, beta, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta) {
+        return hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
+     * <p>{@code out[i, j] = x_i^(N - 1 - j)}
+     * <p>Shapes: {@code (n) -> (n, N)}.
+     * <p>Errors: <code>x</code> must have one dimension; <code>N</code> must not be negative.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @param increasing as in the formula
+     * @return the result
+     */
+    public static Tensor vander(Tensor x, Long N, boolean increasing) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.vander(x.handle(), N != null, Convert.longOrZero(N), increasing));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /** The same as {@code vander(x, Long.valueOf(N), increasing)}. */
+    public static Tensor vander(Tensor x, long N, boolean increasing) {
+        return vander(x, Long.valueOf(N), increasing);
+    }
+
+    /** The same as {@code vander(x, N, false)}. */
+    public static Tensor vander(Tensor x, Long N) {
+        return vander(x, N, false);
+    }
+
+    /** The same as {@code vander(x, Long.valueOf(N), false)}. */
+    public static Tensor vander(Tensor x, long N) {
+        return vander(x, Long.valueOf(N), false);
+    }
+
+    /** The same as {@code vander(x, (Long) null, false)}. */
+    public static Tensor vander(Tensor x) {
+        return vander(x, (Long) null, false);
+    }
+
+    /**
+     * Makes matrices whose columns are rising powers of vectors.
+     * <p>{@code out[..., i, j] = x[..., i]^j}
+     * <p>Shapes: {@code (*, n) -> (*, n, N)}.
+     * <p>Errors: <code>N</code> must be greater than 1; bools are refused.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor linalg_vander(Tensor x, Long N) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.linalg_vander(x.handle(), N != null, Convert.longOrZero(N)));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
+    public static Tensor linalg_vander(Tensor x, long N) {
+        return linalg_vander(x, Long.valueOf(N));
+    }
+
+    /** The same as {@code linalg_vander(x, (Long) null)}. */
+    public static Tensor linalg_vander(Tensor x) {
+        return linalg_vander(x, (Long) null);
+    }
+
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -5873,6 +7017,38 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code diagonal_scatter(self, src, 0L, 0L, 1L)}. */
     public static Tensor diagonal_scatter(Tensor self, Tensor src) {
         return diagonal_scatter(self, src, 0L, 0L, 1L);
+    }
+
+    /**
+     * A copy of the tensor with the elements replaced that the given sizes and strides show.
+     * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
+     * <p>Shapes: {@code (*), size -> (*)}.
+     * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, Long storageOffset) {
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.as_strided_scatter(self.handle(), src.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset))}. */
+    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, long storageOffset) {
+        return as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_scatter(self, src, size, stride, (Long) null)}. */
+    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long... stride) {
+        return as_strided_scatter(self, src, size, stride, (Long) null);
     }
 
     /**
@@ -6852,6 +8028,31 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code rot90(self, 1L, new long[] {0, 1})}. */
     public static Tensor rot90(Tensor self) {
         return rot90(self, 1L, new long[] {0, 1});
+    }
+
+    /**
+     * Splits a dimension as chunk does; the parts are not counted as views of one another.
+     * <p>{@code out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)}
+     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., size, ...)}.
+     * <p>Errors: <code>chunks</code> must be positive.
+     *
+     * @param self as in the formula
+     * @param chunks as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] unsafe_chunk(Tensor self, long chunks, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unsafe_chunk(self.handle(), chunks, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unsafe_chunk(self, chunks, 0L)}. */
+    public static Tensor[] unsafe_chunk(Tensor self, long chunks) {
+        return unsafe_chunk(self, chunks, 0L);
     }
 
     // linalg: Products of matrices.
@@ -9666,6 +10867,672 @@ public abstract sealed class TorchFunctions permits Torch {
         return addcdiv_out(self, tensor1, tensor2, 1, out);
     }
 
+    /**
+     * Subtracts element by element, as sub.
+     * <p>{@code out_i = self_i - alpha * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As sub.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor subtract(Tensor self, Tensor other, Number alpha) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.subtract_Tensor(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code subtract(self, other, 1)}. */
+    public static Tensor subtract(Tensor self, Tensor other) {
+        return subtract(self, other, 1);
+    }
+
+    /**
+     * Subtracts element by element, as sub.
+     * <p>{@code out_i = self_i - alpha * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As sub.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor subtract_out(Tensor self, Tensor other, Number alpha, Tensor out) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, other, out);
+        try {
+            Native.subtract_out(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /** The same as {@code subtract_out(self, other, 1, out)}. */
+    public static Tensor subtract_out(Tensor self, Tensor other, Tensor out) {
+        return subtract_out(self, other, 1, out);
+    }
+
+    /**
+     * Subtracts a number from each element, as sub.
+     * <p>{@code out_i = self_i - alpha * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As sub.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor subtract(Tensor self, Number other, Number alpha) {
+        Scalar other1 = Scalar.of(other);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.subtract_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code subtract(self, other, 1)}. */
+    public static Tensor subtract(Tensor self, Number other) {
+        return subtract(self, other, 1);
+    }
+
+    /**
+     * Multiplies element by element, as mul.
+     * <p>{@code out_i = self_i * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor multiply(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.multiply_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies element by element, as mul.
+     * <p>{@code out_i = self_i * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor multiply_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.multiply_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by a number, as mul.
+     * <p>{@code out_i = self_i * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor multiply(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.multiply_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.divide_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor divide_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.divide_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor true_divide(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.true_divide_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor true_divide_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.true_divide_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor true_divide(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.true_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides and rounds as asked, as div: not at all, toward zero, or down.
+     * <p>{@code out_i = round(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Tensor other, String roundingMode) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.divide_Tensor_mode(self.handle(), other.handle(), roundingMode));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides and rounds as asked, as div: not at all, toward zero, or down.
+     * <p>{@code out_i = round(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor divide_out(Tensor self, Tensor other, String roundingMode, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.divide_out_mode(self.handle(), other.handle(), roundingMode, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds as asked, as div.
+     * <p>{@code out_i = round(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Number other, String roundingMode) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.divide_Scalar_mode(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Returns the tensor itself.
+     * <p>{@code out_i = +self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor positive(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.positive(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+     * <p>{@code out_i = the angle from the first axis to self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor angle(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.angle(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+     * <p>{@code out_i = the angle from the first axis to self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor angle_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.angle_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tests which elements are equal up to a tolerance.
+     * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be of one dtype; tolerances must not be negative.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @param atol as in the formula
+     * @param equalNan as in the formula
+     * @return the result
+     */
+    public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol, boolean equalNan) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.isclose(self.handle(), other.handle(), rtol, atol, equalNan));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code isclose(self, other, rtol, atol, false)}. */
+    public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol) {
+        return isclose(self, other, rtol, atol, false);
+    }
+
+    /** The same as {@code isclose(self, other, rtol, 1e-8, false)}. */
+    public static Tensor isclose(Tensor self, Tensor other, double rtol) {
+        return isclose(self, other, rtol, 1e-8, false);
+    }
+
+    /** The same as {@code isclose(self, other, 1e-5, 1e-8, false)}. */
+    public static Tensor isclose(Tensor self, Tensor other) {
+        return isclose(self, other, 1e-5, 1e-8, false);
+    }
+
+    /**
+     * Tests which numbers have no imaginary part.
+     * <p>{@code out_i = the imaginary part of self_i is 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isreal(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isreal(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), (*)}.
+     * <p>Errors: Only floating tensors have mantissas.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Results.MantissaExponent frexp(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.frexp_Tensor(self.handle()));
+            return new Results.MantissaExponent(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), (*)}.
+     * <p>Errors: Only floating tensors have mantissas.
+     * <p>The result is written into <code>mantissa</code> and <code>exponent</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param mantissa the tensor that receives the result
+     * @param exponent the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.MantissaExponent frexp_out(Tensor self, Tensor mantissa, Tensor exponent) {
+        Tensor.acquire(self, mantissa, exponent);
+        try {
+            Native.frexp_Tensor_out(self.handle(), mantissa.handle(), exponent.handle());
+            return new Results.MantissaExponent(mantissa, exponent);
+        } finally {
+            Tensor.release(self, mantissa, exponent);
+        }
+    }
+
+    /**
+     * Multiplies by powers of 2.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor ldexp(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.ldexp_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the next floating-point number in the direction of another.
+     * <p>{@code out_i = the number next to self_i towards other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor nextafter(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.nextafter(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the next floating-point number in the direction of another.
+     * <p>{@code out_i = the number next to self_i towards other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor nextafter_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.nextafter_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor gcd(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.gcd(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return what was written
+     */
+    public static Tensor gcd_(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            Native.gcd_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor gcd_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.gcd_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor lcm(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.lcm(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return what was written
+     */
+    public static Tensor lcm_(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            Native.lcm_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor lcm_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.lcm_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
     // optim: Whole optimizer steps over lists of parameters.
 
     /**
@@ -11113,7 +12980,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Conjugates each element; a real tensor is returned as it is.
+     * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -11149,7 +13016,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Takes the real part of each element; a real tensor is returned as it is.
+     * Shows the real part of each element; a real tensor is returned as it is.
      * <p>{@code out_i = Re(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -11780,6 +13647,352 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code bernoulli(self, p, (Generator) null)}. */
     public static Tensor bernoulli(Tensor self, double p) {
         return bernoulli(self, p, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean.
+     * <p>{@code out_i ~ N(mean_i, std^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of mean}.
+     * <p>Errors: <code>std</code> must not be negative.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor normal(Tensor mean, double std, Generator generator) {
+        Tensor.acquire(mean);
+        try {
+            return Tensor.wrap(Native.normal_Tensor_float(mean.handle(), std, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(mean);
+        }
+    }
+
+    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    public static Tensor normal(Tensor mean, double std) {
+        return normal(mean, std, (Generator) null);
+    }
+
+    /** The same as {@code normal(mean, 1.0, (Generator) null)}. */
+    public static Tensor normal(Tensor mean) {
+        return normal(mean, 1.0, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean.
+     * <p>{@code out_i ~ N(mean_i, std^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of mean}.
+     * <p>Errors: <code>std</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor normal_out(Tensor mean, double std, Generator generator, Tensor out) {
+        Tensor.acquire(mean, out);
+        try {
+            Native.normal_Tensor_float_out(mean.handle(), std, Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(mean, out);
+        }
+    }
+
+    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    public static Tensor normal_out(Tensor mean, double std, Tensor out) {
+        return normal_out(mean, std, (Generator) null, out);
+    }
+
+    /** The same as {@code normal_out(mean, 1.0, (Generator) null, out)}. */
+    public static Tensor normal_out(Tensor mean, Tensor out) {
+        return normal_out(mean, 1.0, (Generator) null, out);
+    }
+
+    /**
+     * Draws normal numbers, each of its own deviation.
+     * <p>{@code out_i ~ N(mean, std_i^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of std}.
+     * <p>Errors: No deviation may be negative.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor normal(double mean, Tensor std, Generator generator) {
+        Tensor.acquire(std);
+        try {
+            return Tensor.wrap(Native.normal_float_Tensor(mean, std.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(std);
+        }
+    }
+
+    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    public static Tensor normal(double mean, Tensor std) {
+        return normal(mean, std, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own deviation.
+     * <p>{@code out_i ~ N(mean, std_i^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of std}.
+     * <p>Errors: No deviation may be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor normal_out(double mean, Tensor std, Generator generator, Tensor out) {
+        Tensor.acquire(std, out);
+        try {
+            Native.normal_float_Tensor_out(mean, std.handle(), Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(std, out);
+        }
+    }
+
+    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    public static Tensor normal_out(double mean, Tensor std, Tensor out) {
+        return normal_out(mean, std, (Generator) null, out);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean and deviation.
+     * <p>{@code out_i ~ N(mean_i, std_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: No deviation may be negative; the shapes must broadcast.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor normal(Tensor mean, Tensor std, Generator generator) {
+        Tensor.acquire(mean, std);
+        try {
+            return Tensor.wrap(Native.normal_Tensor_Tensor(mean.handle(), std.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(mean, std);
+        }
+    }
+
+    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    public static Tensor normal(Tensor mean, Tensor std) {
+        return normal(mean, std, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean and deviation.
+     * <p>{@code out_i ~ N(mean_i, std_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: No deviation may be negative; the shapes must broadcast.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor normal_out(Tensor mean, Tensor std, Generator generator, Tensor out) {
+        Tensor.acquire(mean, std, out);
+        try {
+            Native.normal_Tensor_Tensor_out(mean.handle(), std.handle(), Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(mean, std, out);
+        }
+    }
+
+    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    public static Tensor normal_out(Tensor mean, Tensor std, Tensor out) {
+        return normal_out(mean, std, (Generator) null, out);
+    }
+
+    /**
+     * Draws the number of events of processes with the given means.
+     * <p>{@code P(out_i = k) = self_i^k * e^(-self_i) / k!}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: No mean may be negative.
+     *
+     * @param self as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor poisson(Tensor self, Generator generator) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.poisson(self.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code poisson(self, (Generator) null)}. */
+    public static Tensor poisson(Tensor self) {
+        return poisson(self, (Generator) null);
+    }
+
+    /**
+     * Draws the number of successes of <code>count</code> tries with probability <code>prob</code>.
+     * <p>{@code P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)}
+     * <p>Shapes: {@code (*), prob broadcastable to (*) -> (*)}.
+     * <p>Errors: Both must be of one dtype.
+     *
+     * @param count as in the formula
+     * @param prob as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor binomial(Tensor count, Tensor prob, Generator generator) {
+        Tensor.acquire(count, prob);
+        try {
+            return Tensor.wrap(Native.binomial(count.handle(), prob.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(count, prob);
+        }
+    }
+
+    /** The same as {@code binomial(count, prob, (Generator) null)}. */
+    public static Tensor binomial(Tensor count, Tensor prob) {
+        return binomial(count, prob, (Generator) null);
+    }
+
+    /**
+     * Draws indices with probabilities proportional to the weights of each row.
+     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
+     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
+     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor multinomial(Tensor self, long numSamples, boolean replacement, Generator generator) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code multinomial(self, numSamples, replacement, (Generator) null)}. */
+    public static Tensor multinomial(Tensor self, long numSamples, boolean replacement) {
+        return multinomial(self, numSamples, replacement, (Generator) null);
+    }
+
+    /** The same as {@code multinomial(self, numSamples, false, (Generator) null)}. */
+    public static Tensor multinomial(Tensor self, long numSamples) {
+        return multinomial(self, numSamples, false, (Generator) null);
+    }
+
+    /**
+     * Draws indices with probabilities proportional to the weights of each row.
+     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
+     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
+     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Generator generator, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.multinomial_out(self.handle(), numSamples, replacement, Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code multinomial_out(self, numSamples, replacement, (Generator) null, out)}. */
+    public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Tensor out) {
+        return multinomial_out(self, numSamples, replacement, (Generator) null, out);
+    }
+
+    /** The same as {@code multinomial_out(self, numSamples, false, (Generator) null, out)}. */
+    public static Tensor multinomial_out(Tensor self, long numSamples, Tensor out) {
+        return multinomial_out(self, numSamples, false, (Generator) null, out);
+    }
+
+    /**
+     * Draws integers, each equally likely, below <code>high</code>, as many as another tensor has elements.
+     * <p>{@code out_i ~ U{0, ..., high - 1}}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>high</code> must be greater than <code>low</code> and both must fit the dtype.
+     *
+     * @param self as in the formula
+     * @param high as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return the result
+     */
+    public static Tensor randint_like(Tensor self, long high, TensorOptions options, MemoryFormat memoryFormat) {
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randint_like(self.handle(), high, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code randint_like(self, high, options, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long high, TensorOptions options) {
+        return randint_like(self, high, options, (MemoryFormat) null);
+    }
+
+    /** The same as {@code randint_like(self, high, (TensorOptions) null, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long high) {
+        return randint_like(self, high, (TensorOptions) null, (MemoryFormat) null);
+    }
+
+    /**
+     * Draws integers, each equally likely, below <code>high</code> and from <code>low</code> on, as many as another tensor has elements.
+     * <p>{@code out_i ~ U{low, ..., high - 1}}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>high</code> must be greater than <code>low</code> and both must fit the dtype.
+     *
+     * @param self as in the formula
+     * @param low as in the formula
+     * @param high as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return the result
+     */
+    public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options, MemoryFormat memoryFormat) {
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randint_like_low_dtype(self.handle(), low, high, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code randint_like(self, low, high, options, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options) {
+        return randint_like(self, low, high, options, (MemoryFormat) null);
+    }
+
+    /** The same as {@code randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long low, long high) {
+        return randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null);
     }
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -15229,5 +17442,594 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code diagonal(self, 0L, 0L, 1L)}. */
     public static Tensor diagonal(Tensor self) {
         return diagonal(self, 0L, 0L, 1L);
+    }
+
+    /**
+     * Removes the given dimensions that have size 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze(Tensor self, long... dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_dims(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes <code>length</code> elements of a dimension from where a tensor says.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...), () -> (..., length, ...)}.
+     * <p>Errors: <code>start</code> must be an integer without dimensions; start + length must not exceed the size.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @return the result
+     */
+    public static Tensor narrow(Tensor self, long dim, Tensor start, long length) {
+        Tensor.acquire(self, start);
+        try {
+            return Tensor.wrap(Native.narrow_Tensor(self.handle(), dim, start.handle(), length));
+        } finally {
+            Tensor.release(self, start);
+        }
+    }
+
+    /**
+     * Transposes and conjugates each matrix of a batch.
+     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
+     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
+     * <p>Errors: Two dimensions are the least.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor adjoint(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adjoint(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: A view cannot be detached in place.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor detach_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.detach_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits a dimension as split does; the parts are not counted as views of one another.
+     * <p>{@code out_k = self[..., k * split_size : (k + 1) * split_size, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)}.
+     * <p>Errors: <code>split_size</code> must not be negative, and 0 only for an empty dimension.
+     *
+     * @param self as in the formula
+     * @param splitSize as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] unsafe_split(Tensor self, long splitSize, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unsafe_split_Tensor(self.handle(), splitSize, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unsafe_split(self, splitSize, 0L)}. */
+    public static Tensor[] unsafe_split(Tensor self, long splitSize) {
+        return unsafe_split(self, splitSize, 0L);
+    }
+
+    /**
+     * Shows the conjugate of each element, which is computed where it is needed.
+     * <p>{@code out_i = conj(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Real tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor _conj(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._conj(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the opposite of each element, which is computed where it is needed.
+     * <p>{@code out_i = -self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor _neg_view(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._neg_view(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Carries out a negation that was put off.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor resolve_neg(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.resolve_neg(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows complex numbers as pairs of real ones.
+     * <p>{@code out[..., 0] = Re(self), out[..., 1] = Im(self)}
+     * <p>Shapes: {@code (*) -> (*, 2)}.
+     * <p>Errors: Real tensors are refused, and conjugates that were put off.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor view_as_real(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.view_as_real(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows pairs of real numbers as complex ones.
+     * <p>{@code out = self[..., 0] + self[..., 1] * sqrt(-1)}
+     * <p>Shapes: {@code (*, 2) -> (*)}.
+     * <p>Errors: The last dimension must have size 2 and stride 1; other strides and the offset must be even.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor view_as_complex(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.view_as_complex(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the imaginary part of each element.
+     * <p>{@code out_i = Im(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Real tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor imag(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.imag(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    // view_copy: The views as copies: results with memory of their own.
+
+    /**
+     * Copies the tensor.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor alias_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.alias_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies what as_strided shows.
+     * <p>{@code out[i] = storage[storage_offset + sum_k i_k * stride_k]}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: As as_strided.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, Long storageOffset) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.as_strided_copy(self.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code as_strided_copy(self, size, stride, Long.valueOf(storageOffset))}. */
+    public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, long storageOffset) {
+        return as_strided_copy(self, size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_copy(self, size, stride, (Long) null)}. */
+    public static Tensor as_strided_copy(Tensor self, long[] size, long... stride) {
+        return as_strided_copy(self, size, stride, (Long) null);
+    }
+
+    /**
+     * Copies the diagonal of two dimensions, as a last dimension.
+     * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
+     * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
+     * <p>Errors: As diagonal.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor diagonal_copy(Tensor self, long offset, long dim1, long dim2) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diagonal_copy(self.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diagonal_copy(self, offset, dim1, 1L)}. */
+    public static Tensor diagonal_copy(Tensor self, long offset, long dim1) {
+        return diagonal_copy(self, offset, dim1, 1L);
+    }
+
+    /** The same as {@code diagonal_copy(self, offset, 0L, 1L)}. */
+    public static Tensor diagonal_copy(Tensor self, long offset) {
+        return diagonal_copy(self, offset, 0L, 1L);
+    }
+
+    /** The same as {@code diagonal_copy(self, 0L, 0L, 1L)}. */
+    public static Tensor diagonal_copy(Tensor self) {
+        return diagonal_copy(self, 0L, 0L, 1L);
+    }
+
+    /**
+     * Repeats dimensions of size 1; -1 keeps a size.
+     * <p>{@code out[..., j, ...] = self[..., 0, ...]}
+     * <p>Shapes: {@code (*) broadcastable to size -> size}.
+     * <p>Errors: As expand.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param implicit as in the formula
+     * @return the result
+     */
+    public static Tensor expand_copy(Tensor self, long[] size, boolean implicit) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.expand_copy(self.handle(), size, implicit));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code expand_copy(self, size, false)}. */
+    public static Tensor expand_copy(Tensor self, long... size) {
+        return expand_copy(self, size, false);
+    }
+
+    /**
+     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
+     * <p>Errors: As narrow.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @return the result
+     */
+    public static Tensor narrow_copy(Tensor self, long dim, long start, long length) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.narrow_copy(self.handle(), dim, start, length));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
+     * <p>Errors: As narrow.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor narrow_copy_out(Tensor self, long dim, long start, long length, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.narrow_copy_out(self.handle(), dim, start, length, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Copies the tensor with its dimensions in another order.
+     * <p>{@code dimension k of out = dimension dims[k] of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (d_dims[0], ..., d_dims[n])}.
+     * <p>Errors: <code>dims</code> must name every dimension once.
+     *
+     * @param self as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public static Tensor permute_copy(Tensor self, long... dims) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.permute_copy(self.handle(), dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor without its dimensions of size 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor without a dimension whose size is 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze_copy(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_copy_dim(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor without the given dimensions whose size is 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze_copy(Tensor self, long... dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_copy_dims(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies a matrix transposed; a vector as it is.
+     * <p>{@code out[j, i] = self[i, j]}
+     * <p>Shapes: {@code (m, n) -> (n, m)}.
+     * <p>Errors: More than two dimensions are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor t_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.t_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor with two dimensions swapped.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim0 as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
+    public static Tensor transpose_copy(Tensor self, long dim0, long dim1) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.transpose_copy_int(self.handle(), dim0, dim1));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies windows of a dimension, each <code>step</code> further, into a new last dimension.
+     * <p>{@code out[..., w, ..., k] = self[..., w * step + k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., (d - size) / step + 1, ..., size)}.
+     * <p>Errors: As unfold.
+     *
+     * @param self as in the formula
+     * @param dimension as in the formula
+     * @param size as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
+    public static Tensor unfold_copy(Tensor self, long dimension, long size, long step) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unfold_copy(self.handle(), dimension, size, step));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor with a new dimension of size 1.
+     * <p>{@code out[..., 0, ...] = self}
+     * <p>Shapes: {@code (..., ...) -> (..., 1, ...)}.
+     * <p>Errors: <code>dim</code> must lie in [-ndim - 1, ndim].
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor unsqueeze_copy(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unsqueeze_copy(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the elements into other sizes; one size may be -1.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The number of elements must agree, and the strides must allow a view.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
+    public static Tensor view_copy(Tensor self, long... size) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.view_copy(self.handle(), size));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the parts of the given sizes of a dimension.
+     * <p>{@code out_k = the next split_sizes[k] slices of self}
+     * <p>Shapes: {@code (..., d, ...) -> one (..., split_sizes[k], ...) each}.
+     * <p>Errors: The sizes must not be negative and must sum to the size of the dimension.
+     *
+     * @param self as in the formula
+     * @param splitSizes as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] split_with_sizes_copy(Tensor self, long[] splitSizes, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.split_with_sizes_copy(self.handle(), splitSizes, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code split_with_sizes_copy(self, splitSizes, 0L)}. */
+    public static Tensor[] split_with_sizes_copy(Tensor self, long... splitSizes) {
+        return split_with_sizes_copy(self, splitSizes, 0L);
+    }
+
+    /**
+     * Copies the slices of a dimension.
+     * <p>{@code out_k = self[..., k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> d times (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] unbind_copy(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unbind_copy_int(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unbind_copy(self, 0L)}. */
+    public static Tensor[] unbind_copy(Tensor self) {
+        return unbind_copy(self, 0L);
     }
 }

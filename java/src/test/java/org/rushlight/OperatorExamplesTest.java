@@ -516,6 +516,91 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_float_power_Tensor_Tensor() {
+        Examples.check(() -> Torch.float_power(Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new float[] {8.0f, 9.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_float_power_Tensor_Scalar() {
+        Examples.check(() -> Torch.float_power(Tensor.of(new long[] {2, 3}, new long[] {2}), 2), () -> Tensor.of(new float[] {4.0f, 9.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_float_power_Scalar() {
+        Examples.check(() -> Torch.float_power(2, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new float[] {8.0f, 16.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_scalar_tensor() {
+        Examples.check(() -> Torch.scalar_tensor(2.5), () -> Tensor.of(new float[] {2.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_eye() {
+        Examples.check(() -> Torch.eye(2), () -> Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 1.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_eye_m() {
+        Examples.check(() -> Torch.eye(1, 2), () -> Tensor.of(new float[] {1.0f, 0.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_linspace() {
+        Examples.check(() -> Torch.linspace(0, 1, 3), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_logspace() {
+        Examples.check(() -> Torch.logspace(0, 2, 3), () -> Tensor.of(new float[] {1.0f, 10.0f, 100.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_tril_indices() {
+        Examples.check(() -> Torch.tril_indices(2, 2), () -> Tensor.of(new long[] {0, 1, 1, 0, 0, 1}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_triu_indices() {
+        Examples.check(() -> Torch.triu_indices(2, 2), () -> Tensor.of(new long[] {0, 0, 1, 0, 1, 1}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_new_full() {
+        Examples.check(() -> Tensor.of(new float[] {1.0f}, new long[] {1}).new_full(new long[] {2}, 7), () -> Tensor.of(new float[] {7.0f, 7.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_new_ones() {
+        Examples.check(() -> Tensor.of(new long[] {5, 6}, new long[] {2}).new_ones(new long[] {2}), () -> Tensor.of(new long[] {1, 1}, new long[] {2}));
+    }
+
+    @Test
+    void example_new_zeros() {
+        Examples.check(() -> Tensor.of(new long[] {5, 6}, new long[] {2}).new_zeros(new long[] {2}), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
+    }
+
+    @Test
+    void example_bartlett_window() {
+        Examples.check(() -> Torch.bartlett_window(4), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f, 0.5f}, new long[] {4}));
+    }
+
+    @Test
+    void example_bartlett_window_periodic() {
+        Examples.check(() -> Torch.bartlett_window(3, false), () -> Tensor.of(new float[] {0.0f, 1.0f, 0.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_vander() {
+        Examples.check(() -> Torch.vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3), () -> Tensor.of(new long[] {4, 2, 1, 9, 3, 1}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_linalg_vander() {
+        Examples.check(() -> Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3), () -> Tensor.of(new long[] {1, 2, 4, 1, 3, 9}, new long[] {2, 3}));
+    }
+
+    @Test
     void example_index_select() {
         Examples.check(() -> Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2})), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
     }
@@ -598,6 +683,11 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal_scatter() {
         Examples.check(() -> Torch.diagonal_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2})), () -> Tensor.of(new long[] {7, 2, 3, 8}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_as_strided_scatter() {
+        Examples.check(() -> Torch.as_strided_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}), new long[] {2}, new long[] {2}, 0), () -> Tensor.of(new long[] {7, 2, 8}, new long[] {3}));
     }
 
     @Test
@@ -993,6 +1083,91 @@ class OperatorExamplesTest {
     @Test
     void example_addcdiv() {
         Examples.check(() -> Torch.addcdiv(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {6.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), 2), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_subtract_Tensor() {
+        Examples.check(() -> Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {4, 5}, new long[] {2}));
+    }
+
+    @Test
+    void example_subtract_Scalar() {
+        Examples.check(() -> Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), 1), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_multiply_Tensor() {
+        Examples.check(() -> Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 8}, new long[] {2}));
+    }
+
+    @Test
+    void example_multiply_Scalar() {
+        Examples.check(() -> Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), 3), () -> Tensor.of(new long[] {3, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Tensor() {
+        Examples.check(() -> Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Scalar() {
+        Examples.check(() -> Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_true_divide_Tensor() {
+        Examples.check(() -> Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_true_divide_Scalar() {
+        Examples.check(() -> Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Tensor_mode() {
+        Examples.check(() -> Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor"), () -> Tensor.of(new long[] {3, -4}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Scalar_mode() {
+        Examples.check(() -> Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc"), () -> Tensor.of(new long[] {3, -3}, new long[] {2}));
+    }
+
+    @Test
+    void example_angle() {
+        Examples.check(() -> Torch.angle(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_isclose() {
+        Examples.check(() -> Torch.isclose(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
+    }
+
+    @Test
+    void example_isreal() {
+        Examples.check(() -> Torch.isreal(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {true}, new long[] {1}));
+    }
+
+    @Test
+    void example_ldexp_Tensor() {
+        Examples.check(() -> Torch.ldexp(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {3}, new long[] {1})), () -> Tensor.of(new float[] {8.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_nextafter() {
+        Examples.check(() -> Torch.nextafter(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_gcd() {
+        Examples.check(() -> Torch.gcd(Tensor.of(new long[] {12, 7}, new long[] {2}), Tensor.of(new long[] {18, 0}, new long[] {2})), () -> Tensor.of(new long[] {6, 7}, new long[] {2}));
+    }
+
+    @Test
+    void example_lcm() {
+        Examples.check(() -> Torch.lcm(Tensor.of(new long[] {4, 3}, new long[] {2}), Tensor.of(new long[] {6, 0}, new long[] {2})), () -> Tensor.of(new long[] {12, 0}, new long[] {2}));
     }
 
     @Test
@@ -1393,5 +1568,85 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal() {
         Examples.check(() -> Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_squeeze_dims() {
+        Examples.check(() -> Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), new long[] {0}), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_adjoint() {
+        Examples.check(() -> Torch.adjoint(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_resolve_neg() {
+        Examples.check(() -> Torch.resolve_neg(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_alias_copy() {
+        Examples.check(() -> Torch.alias_copy(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_as_strided_copy() {
+        Examples.check(() -> Torch.as_strided_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2}, new long[] {2}), () -> Tensor.of(new long[] {1, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_diagonal_copy() {
+        Examples.check(() -> Torch.diagonal_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_expand_copy() {
+        Examples.check(() -> Torch.expand_copy(Tensor.of(new long[] {1, 2}, new long[] {2, 1}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 1, 2, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_narrow_copy() {
+        Examples.check(() -> Torch.narrow_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_permute_copy() {
+        Examples.check(() -> Torch.permute_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0}), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_squeeze_copy() {
+        Examples.check(() -> Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_squeeze_copy_dim() {
+        Examples.check(() -> Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_t_copy() {
+        Examples.check(() -> Torch.t_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_transpose_copy_int() {
+        Examples.check(() -> Torch.transpose_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_unfold_copy() {
+        Examples.check(() -> Torch.unfold_copy(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, 2, 1), () -> Tensor.of(new long[] {1, 2, 2, 3}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_unsqueeze_copy() {
+        Examples.check(() -> Torch.unsqueeze_copy(Tensor.of(new long[] {1, 2}, new long[] {2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_view_copy() {
+        Examples.check(() -> Torch.view_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }
 }

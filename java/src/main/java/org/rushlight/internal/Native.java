@@ -315,6 +315,64 @@ public final class Native {
     public static native long xlogy_Scalar_Other(long self, int otherTag, long otherBits, double otherImag);
     public static native void xlogy_Scalar_Other_(long self, int otherTag, long otherBits, double otherImag);
     public static native void xlogy_OutScalar_Other(long self, int otherTag, long otherBits, double otherImag, long out);
+    public static native long float_power_Tensor_Tensor(long self, long exponent);
+    public static native void float_power_Tensor_Tensor_out(long self, long exponent, long out);
+    public static native long float_power_Tensor_Scalar(long self, int exponentTag, long exponentBits, double exponentImag);
+    public static native void float_power_Tensor_Scalar_out(long self, int exponentTag, long exponentBits, double exponentImag, long out);
+    public static native long float_power_Scalar(int selfTag, long selfBits, double selfImag, long exponent);
+    public static native void float_power_Scalar_out(int selfTag, long selfBits, double selfImag, long exponent, long out);
+    public static native void float_power_Tensor_(long self, long exponent);
+    public static native void float_power_Scalar_(long self, int exponentTag, long exponentBits, double exponentImag);
+
+    // factory: Sequences, identities, windows, and tensors made in the image of others.
+    public static native long scalar_tensor(int sTag, long sBits, double sImag, long options);
+    public static native long eye(long n, long options);
+    public static native void eye_out(long n, long out);
+    public static native long eye_m(long n, long m, long options);
+    public static native void eye_m_out(long n, long m, long out);
+    public static native long linspace(int startTag, long startBits, double startImag, int endTag, long endBits, double endImag, long steps, long options);
+    public static native void linspace_out(int startTag, long startBits, double startImag, int endTag, long endBits, double endImag, long steps, long out);
+    public static native long linspace_Tensor_Tensor(long start, long end, long steps, long options);
+    public static native void linspace_Tensor_Tensor_out(long start, long end, long steps, long out);
+    public static native long linspace_Tensor_Scalar(long start, int endTag, long endBits, double endImag, long steps, long options);
+    public static native void linspace_Tensor_Scalar_out(long start, int endTag, long endBits, double endImag, long steps, long out);
+    public static native long linspace_Scalar_Tensor(int startTag, long startBits, double startImag, long end, long steps, long options);
+    public static native void linspace_Scalar_Tensor_out(int startTag, long startBits, double startImag, long end, long steps, long out);
+    public static native long logspace(int startTag, long startBits, double startImag, int endTag, long endBits, double endImag, long steps, double base, long options);
+    public static native void logspace_out(int startTag, long startBits, double startImag, int endTag, long endBits, double endImag, long steps, double base, long out);
+    public static native long logspace_Tensor_Tensor(long start, long end, long steps, double base, long options);
+    public static native void logspace_Tensor_Tensor_out(long start, long end, long steps, double base, long out);
+    public static native long logspace_Tensor_Scalar(long start, int endTag, long endBits, double endImag, long steps, double base, long options);
+    public static native void logspace_Tensor_Scalar_out(long start, int endTag, long endBits, double endImag, long steps, double base, long out);
+    public static native long logspace_Scalar_Tensor(int startTag, long startBits, double startImag, long end, long steps, double base, long options);
+    public static native void logspace_Scalar_Tensor_out(int startTag, long startBits, double startImag, long end, long steps, double base, long out);
+    public static native long tril_indices(long row, long col, long offset, long options);
+    public static native long triu_indices(long row, long col, long offset, long options);
+    public static native long empty_permuted(long[] size, long[] physicalLayout, long options);
+    public static native long new_empty(long self, long[] size, long options);
+    public static native long new_empty_strided(long self, long[] size, long[] stride, long options);
+    public static native long new_full(long self, long[] size, int fillValueTag, long fillValueBits, double fillValueImag, long options);
+    public static native long new_ones(long self, long[] size, long options);
+    public static native long new_zeros(long self, long[] size, long options);
+    public static native long complex(long real, long imag);
+    public static native void complex_out(long real, long imag, long out);
+    public static native long polar(long abs, long angle);
+    public static native void polar_out(long abs, long angle, long out);
+    public static native void resize_(long self, long[] size, int memoryFormat);
+    public static native void resize_as_(long self, long theTemplate, int memoryFormat);
+    public static native long lift_fresh_copy(long self);
+    public static native long bartlett_window(long windowLength, long options);
+    public static native long bartlett_window_periodic(long windowLength, boolean periodic, long options);
+    public static native long blackman_window(long windowLength, long options);
+    public static native long blackman_window_periodic(long windowLength, boolean periodic, long options);
+    public static native long hann_window(long windowLength, long options);
+    public static native long hann_window_periodic(long windowLength, boolean periodic, long options);
+    public static native long hamming_window(long windowLength, long options);
+    public static native long hamming_window_periodic(long windowLength, boolean periodic, long options);
+    public static native long hamming_window_periodic_alpha(long windowLength, boolean periodic, double alpha, long options);
+    public static native long hamming_window_periodic_alpha_beta(long windowLength, boolean periodic, double alpha, double beta, long options);
+    public static native long vander(long x, boolean hasN, long N, boolean increasing);
+    public static native long linalg_vander(long x, boolean hasN, long N);
 
     // indexing: Picking, placing and joining elements by index.
     public static native long index_select(long self, long dim, long index);
@@ -364,6 +422,7 @@ public final class Native {
     public static native long select_scatter(long self, long src, long dim, long index);
     public static native long slice_scatter(long self, long src, long dim, boolean hasStart, long start, boolean hasEnd, long end, long step);
     public static native long diagonal_scatter(long self, long src, long offset, long dim1, long dim2);
+    public static native long as_strided_scatter(long self, long src, long[] size, long[] stride, boolean hasStorageOffset, long storageOffset);
     public static native long diag_embed(long self, long offset, long dim1, long dim2);
     public static native long diag(long self, long diagonal);
     public static native long diagflat(long self, long offset);
@@ -416,6 +475,8 @@ public final class Native {
     public static native long flipud(long self);
     public static native long roll(long self, long[] shifts, long[] dims);
     public static native long rot90(long self, long k, long[] dims);
+    public static native long[] unsafe_chunk(long self, long chunks, long dim);
+    public static native long _chunk_cat(long[] tensors, long dim, long numChunks);
 
     // linalg: Products of matrices.
     public static native long mm(long self, long mat2);
@@ -575,6 +636,48 @@ public final class Native {
     public static native long addcdiv(long self, long tensor1, long tensor2, int valueTag, long valueBits, double valueImag);
     public static native void addcdiv_(long self, long tensor1, long tensor2, int valueTag, long valueBits, double valueImag);
     public static native void addcdiv_out(long self, long tensor1, long tensor2, int valueTag, long valueBits, double valueImag, long out);
+    public static native long subtract_Tensor(long self, long other, int alphaTag, long alphaBits, double alphaImag);
+    public static native void subtract_Tensor_(long self, long other, int alphaTag, long alphaBits, double alphaImag);
+    public static native void subtract_out(long self, long other, int alphaTag, long alphaBits, double alphaImag, long out);
+    public static native long subtract_Scalar(long self, int otherTag, long otherBits, double otherImag, int alphaTag, long alphaBits, double alphaImag);
+    public static native void subtract_Scalar_(long self, int otherTag, long otherBits, double otherImag, int alphaTag, long alphaBits, double alphaImag);
+    public static native long multiply_Tensor(long self, long other);
+    public static native void multiply_Tensor_(long self, long other);
+    public static native void multiply_out(long self, long other, long out);
+    public static native long multiply_Scalar(long self, int otherTag, long otherBits, double otherImag);
+    public static native void multiply_Scalar_(long self, int otherTag, long otherBits, double otherImag);
+    public static native long divide_Tensor(long self, long other);
+    public static native void divide_Tensor_(long self, long other);
+    public static native void divide_out(long self, long other, long out);
+    public static native long divide_Scalar(long self, int otherTag, long otherBits, double otherImag);
+    public static native void divide_Scalar_(long self, int otherTag, long otherBits, double otherImag);
+    public static native long true_divide_Tensor(long self, long other);
+    public static native void true_divide_Tensor_(long self, long other);
+    public static native void true_divide_out(long self, long other, long out);
+    public static native long true_divide_Scalar(long self, int otherTag, long otherBits, double otherImag);
+    public static native void true_divide_Scalar_(long self, int otherTag, long otherBits, double otherImag);
+    public static native long divide_Tensor_mode(long self, long other, String roundingMode);
+    public static native void divide_Tensor_mode_(long self, long other, String roundingMode);
+    public static native void divide_out_mode(long self, long other, String roundingMode, long out);
+    public static native long divide_Scalar_mode(long self, int otherTag, long otherBits, double otherImag, String roundingMode);
+    public static native void divide_Scalar_mode_(long self, int otherTag, long otherBits, double otherImag, String roundingMode);
+    public static native long positive(long self);
+    public static native long angle(long self);
+    public static native void angle_out(long self, long out);
+    public static native long isclose(long self, long other, double rtol, double atol, boolean equalNan);
+    public static native long isreal(long self);
+    public static native long[] frexp_Tensor(long self);
+    public static native void frexp_Tensor_out(long self, long mantissa, long exponent);
+    public static native long ldexp_Tensor(long self, long other);
+    public static native long nextafter(long self, long other);
+    public static native void nextafter_(long self, long other);
+    public static native void nextafter_out(long self, long other, long out);
+    public static native long gcd(long self, long other);
+    public static native void gcd_(long self, long other);
+    public static native void gcd_out(long self, long other, long out);
+    public static native long lcm(long self, long other);
+    public static native void lcm_(long self, long other);
+    public static native void lcm_out(long self, long other, long out);
 
     // optim: Whole optimizer steps over lists of parameters.
     public static native void _fused_sgd_(long[] self, long[] grads, long[] momentumBufferList, double weightDecay, double momentum, double lr, double dampening, boolean nesterov, boolean maximize, boolean isFirstStep, long gradScale, long foundInf);
@@ -657,7 +760,6 @@ public final class Native {
     public static native long conj(long self);
     public static native long resolve_conj(long self);
     public static native long real(long self);
-    public static native long _real_part(long self);
 
     // random: Random numbers, equal to PyTorch’s for the same seed.
     public static native long rand(long[] size, long options);
@@ -691,6 +793,27 @@ public final class Native {
     public static native long bernoulli_p(long self, double p, long generator);
     public static native void bernoulli_float_(long self, double p, long generator);
     public static native void bernoulli_Tensor_(long self, long p, long generator);
+    public static native void exponential_(long self, double lambd, long generator);
+    public static native void cauchy_(long self, double median, double sigma, long generator);
+    public static native void log_normal_(long self, double mean, double std, long generator);
+    public static native void geometric_(long self, double p, long generator);
+    public static native void random_(long self, long generator);
+    public static native void random_from_(long self, long from, boolean hasTo, long to, long generator);
+    public static native void random_to_(long self, long to, long generator);
+    public static native long normal_Tensor_float(long mean, double std, long generator);
+    public static native void normal_Tensor_float_out(long mean, double std, long generator, long out);
+    public static native long normal_float_Tensor(double mean, long std, long generator);
+    public static native void normal_float_Tensor_out(double mean, long std, long generator, long out);
+    public static native long normal_Tensor_Tensor(long mean, long std, long generator);
+    public static native void normal_Tensor_Tensor_out(long mean, long std, long generator, long out);
+    public static native long poisson(long self, long generator);
+    public static native long binomial(long count, long prob, long generator);
+    public static native long _standard_gamma(long self, long generator);
+    public static native long _sample_dirichlet(long self, long generator);
+    public static native long multinomial(long self, long numSamples, boolean replacement, long generator);
+    public static native void multinomial_out(long self, long numSamples, boolean replacement, long generator, long out);
+    public static native long randint_like(long self, long high, long options, int memoryFormat);
+    public static native long randint_like_low_dtype(long self, long low, long high, long options, int memoryFormat);
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
     public static native long sum(long self, int dtype);
@@ -818,4 +941,41 @@ public final class Native {
     public static native long ravel(long self);
     public static native long reshape_as(long self, long other);
     public static native long diagonal(long self, long offset, long dim1, long dim2);
+    public static native long squeeze_dims(long self, long[] dim);
+    public static native long narrow_Tensor(long self, long dim, long start, long length);
+    public static native long unfold(long self, long dimension, long size, long step);
+    public static native long unfold_backward(long gradIn, long[] inputSizes, long dim, long size, long step);
+    public static native long mT(long self);
+    public static native long mH(long self);
+    public static native long adjoint(long self);
+    public static native long matrix_H(long self);
+    public static native long numpy_T(long self);
+    public static native void detach_(long self);
+    public static native long[] unsafe_split_Tensor(long self, long splitSize, long dim);
+    public static native long _conj(long self);
+    public static native long _neg_view(long self);
+    public static native long resolve_neg(long self);
+    public static native long view_as_real(long self);
+    public static native long view_as_complex(long self);
+    public static native long imag(long self);
+    public static native long chalf(long self, int memoryFormat);
+
+    // view_copy: The views as copies: results with memory of their own.
+    public static native long alias_copy(long self);
+    public static native long as_strided_copy(long self, long[] size, long[] stride, boolean hasStorageOffset, long storageOffset);
+    public static native long diagonal_copy(long self, long offset, long dim1, long dim2);
+    public static native long expand_copy(long self, long[] size, boolean implicit);
+    public static native long narrow_copy(long self, long dim, long start, long length);
+    public static native void narrow_copy_out(long self, long dim, long start, long length, long out);
+    public static native long permute_copy(long self, long[] dims);
+    public static native long squeeze_copy(long self);
+    public static native long squeeze_copy_dim(long self, long dim);
+    public static native long squeeze_copy_dims(long self, long[] dim);
+    public static native long t_copy(long self);
+    public static native long transpose_copy_int(long self, long dim0, long dim1);
+    public static native long unfold_copy(long self, long dimension, long size, long step);
+    public static native long unsqueeze_copy(long self, long dim);
+    public static native long view_copy(long self, long[] size);
+    public static native long[] split_with_sizes_copy(long self, long[] splitSizes, long dim);
+    public static native long[] unbind_copy_int(long self, long dim);
 }
