@@ -28,6 +28,7 @@
 #include <rushlight/ops/pointwise.h>
 #include <rushlight/ops/random.h>
 #include <rushlight/ops/reduction.h>
+#include <rushlight/ops/special.h>
 #include <rushlight/ops/view.h>
 #include <rushlight/ops/view_copy.h>
 

@@ -5,8 +5,8 @@ Each function is divided by its known growth and its zeros, mapped to [-1, 1], a
 ends where its terms no longer matter to a double, and `single` says where they no longer matter to a float."""
 from pathlib import Path
 
-from mpmath import (airyai, airybi, besseli, besselj, besselk, bessely, bernoulli, cos, erfc, erfinv, exp, findroot, gamma,
-                    inf, log, loggamma, mp, mpf, pi, sin, sqrt)
+from mpmath import (airyai, airybi, bernoulli, besseli, besselj, besselk, bessely, cos, erfc, erfinv, exp, findroot, log,
+                    loggamma, mp, mpf, pi, sin, sqrt)
 
 mp.dps = 60
 DEGREE = 80
@@ -26,9 +26,9 @@ def series(function):
 def written(name, doc, coefficients):
     size = max(abs(c) for c in coefficients)
     cut = lambda digits: max(k for k, c in enumerate(coefficients) if abs(c) > size * mpf(10) ** -digits) + 1
-    terms = ''.join(f'        {mp.nstr(c, 17, min_fixed=1, max_fixed=0)},\n' for c in coefficients[:cut(17)])
+    terms = ''.join(f'        {float(c)!r},\n' for c in coefficients[:cut(16)])
     return (f'/// {doc}\npub(super) const {name}: Series = Series {{\n    terms: &[\n{terms}    ],\n'
-            f'    single: {min(cut(9), cut(17))},\n}};\n\n')
+            f'    single: {min(cut(9), cut(16))},\n}};\n\n')
 
 
 def j_zeros(order, count):
@@ -145,10 +145,10 @@ def main():
     for name, doc, function in entries:
         text += written(name, doc, series(function))
     for order in (0, 1):
-        squares = ', '.join(mp.nstr(z * z, 17) for z in j_zeros(order, 2))
+        squares = ', '.join(repr(float(z * z)) for z in j_zeros(order, 2))
         text += f'/// Squares of the first two zeros of J{order}.\npub(super) const J{order}_ZEROS: [f64; 2] = [{squares}];\n\n'
     numbers = [bernoulli(2 * n) for n in range(1, 13)]
-    listed = ''.join(f'    {mp.nstr(b, 17)},\n' for b in numbers)
+    listed = ''.join(f'    {float(b)!r},\n' for b in numbers)
     text += f'/// The Bernoulli numbers B2, B4, ..., B24.\npub(super) const BERNOULLI: [f64; 12] = [\n{listed}];\n'
     path = Path(__file__).resolve().parents[2] / 'core/cpu/src/special/coefficients.rs'
     path.write_text(text)

@@ -1279,7 +1279,7 @@ pub unsafe extern "C" fn rlt_tensor_hamming_window_periodic_alpha_beta(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_vander(
     x: *const rlt_tensor,
-    N: *const i64,
+    n: *const i64,
     increasing: i32,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
@@ -1287,9 +1287,9 @@ pub unsafe extern "C" fn rlt_tensor_vander(
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
-            let N = arg::int_opt(N);
+            let n = arg::int_opt(n);
             let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::vander(&x, N, arg::bool(increasing))?)
+            out0.give(ops::vander(&x, n, arg::bool(increasing))?)
         }
     })
 }
@@ -1305,16 +1305,97 @@ pub unsafe extern "C" fn rlt_tensor_vander(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rlt_tensor_linalg_vander(
     x: *const rlt_tensor,
-    N: *const i64,
+    n: *const i64,
     out0: *mut *mut rlt_tensor,
 ) -> i32 {
     guard("rlt_tensor_linalg_vander", || {
         // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
         unsafe {
             let x = arg::tensor(x, "x")?;
-            let N = arg::int_opt(N);
+            let n = arg::int_opt(n);
             let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::linalg_vander(&x, N)?)
+            out0.give(ops::linalg_vander(&x, n)?)
+        }
+    })
+}
+
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
+/// is cut from one that is longer by one, for spectra.
+///
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+///
+/// Shapes: `() -> (window_length)`.
+/// Errors: `window_length` must not be negative; the dtype must be floating point.
+///
+/// `kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_kaiser_window(
+    window_length: i64,
+    options: *const rlt_tensor_options,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_kaiser_window", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let options = arg::options(options)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::kaiser_window(window_length, options)?)
+        }
+    })
+}
+
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
+/// is cut from one that is longer by one, for spectra.
+///
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+///
+/// Shapes: `() -> (window_length)`.
+/// Errors: `window_length` must not be negative; the dtype must be floating point.
+///
+/// `kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+/// layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_kaiser_window_periodic(
+    window_length: i64,
+    periodic: i32,
+    options: *const rlt_tensor_options,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_kaiser_window_periodic", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let options = arg::options(options)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::kaiser_window_periodic(window_length, arg::bool(periodic), options)?)
+        }
+    })
+}
+
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
+/// is cut from one that is longer by one, for spectra.
+///
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)`
+///
+/// Shapes: `() -> (window_length)`.
+/// Errors: `window_length` must not be negative; the dtype must be floating point.
+///
+/// `kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout?
+/// layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_kaiser_window_beta(
+    window_length: i64,
+    periodic: i32,
+    beta: f64,
+    options: *const rlt_tensor_options,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_kaiser_window_beta", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let options = arg::options(options)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::kaiser_window_beta(window_length, arg::bool(periodic), beta, options)?)
         }
     })
 }

@@ -358,7 +358,7 @@ pub unsafe extern "C" fn rlt_tensor_unsqueeze_copy(
 /// `out_i = self_i in row-major order`
 ///
 /// Shapes: `(*) -> size`.
-/// Errors: The number of elements must agree, and the strides must allow a view.
+/// Errors: The number of elements must agree; at most one size may be -1.
 ///
 /// `view_copy(Tensor self, int[] size) -> Tensor`
 #[unsafe(no_mangle)]

@@ -41,6 +41,7 @@ mod select;
 mod shared;
 pub mod softmax;
 pub mod sort;
+pub mod special;
 pub mod triangle;
 
 pub use array::Array;

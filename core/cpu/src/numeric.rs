@@ -434,3 +434,32 @@ pub fn addcdiv(walk: &Loop<4>, value: Scalar) -> Result<()> {
         walk.map::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_taken_apart_come_together() {
+        for x in [1.0f32, -0.75, 3e38, 1e-40, -f32::MIN_POSITIVE, f32::from_bits(1)] {
+            let (mantissa, exponent) = x.take_apart();
+            assert!((0.5..1.0).contains(&mantissa.abs()), "{x}: {mantissa}");
+            assert_eq!(f64::from(mantissa) * 2f64.powi(exponent), f64::from(x));
+        }
+        assert_eq!((0f64.take_apart(), f64::INFINITY.take_apart()), ((0.0, 0), (f64::INFINITY, 0)));
+    }
+
+    #[test]
+    fn neighbours_are_one_step_away() {
+        assert_eq!(1f32.next_towards(2.0), 1.0 + f32::EPSILON);
+        assert_eq!((0f64.next_towards(-1.0), (-1f64).next_towards(-1.0)), (-f64::from_bits(1), -1.0));
+        assert_eq!(bf16::ONE.next_towards(bf16::ZERO).to_f32(), 1.0 - 1.0 / 256.0);
+        assert!(1f32.next_towards(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn divisors_are_not_negative() {
+        assert_eq!((Divisible::gcd(-12i32, 18), Divisible::gcd(0u8, 0), Divisible::lcm(4i64, -6)), (6, 0, 12));
+        assert_eq!(Divisible::gcd(i8::MIN, 0), i8::MIN);
+    }
+}

@@ -757,7 +757,7 @@ int32_t rlt_tensor_hamming_window_periodic_alpha_beta(int64_t window_length,
  *
  * `vander(Tensor x, int? N=None, bool increasing=False) -> Tensor`
  */
-int32_t rlt_tensor_vander(const rlt_tensor *x, const int64_t *N, int32_t increasing, rlt_tensor **out0);
+int32_t rlt_tensor_vander(const rlt_tensor *x, const int64_t *n, int32_t increasing, rlt_tensor **out0);
 
 /**
  * Makes matrices whose columns are rising powers of vectors.
@@ -769,7 +769,56 @@ int32_t rlt_tensor_vander(const rlt_tensor *x, const int64_t *N, int32_t increas
  *
  * `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
  */
-int32_t rlt_tensor_linalg_vander(const rlt_tensor *x, const int64_t *N, rlt_tensor **out0);
+int32_t rlt_tensor_linalg_vander(const rlt_tensor *x, const int64_t *n, rlt_tensor **out0);
+
+/**
+ * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
+ * is cut from one that is longer by one, for spectra.
+ *
+ * `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+ *
+ * Shapes: `() -> (window_length)`.
+ * Errors: `window_length` must not be negative; the dtype must be floating point.
+ *
+ * `kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None) -> Tensor`
+ */
+int32_t rlt_tensor_kaiser_window(int64_t window_length, const rlt_tensor_options *options, rlt_tensor **out0);
+
+/**
+ * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
+ * is cut from one that is longer by one, for spectra.
+ *
+ * `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+ *
+ * Shapes: `() -> (window_length)`.
+ * Errors: `window_length` must not be negative; the dtype must be floating point.
+ *
+ * `kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout?
+ * layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ */
+int32_t rlt_tensor_kaiser_window_periodic(int64_t window_length,
+                                          int32_t periodic,
+                                          const rlt_tensor_options *options,
+                                          rlt_tensor **out0);
+
+/**
+ * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window
+ * is cut from one that is longer by one, for spectra.
+ *
+ * `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)`
+ *
+ * Shapes: `() -> (window_length)`.
+ * Errors: `window_length` must not be negative; the dtype must be floating point.
+ *
+ * `kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout?
+ * layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+ */
+int32_t rlt_tensor_kaiser_window_beta(int64_t window_length,
+                                      int32_t periodic,
+                                      double beta,
+                                      const rlt_tensor_options *options,
+                                      rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

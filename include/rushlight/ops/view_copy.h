@@ -208,7 +208,7 @@ int32_t rlt_tensor_unsqueeze_copy(const rlt_tensor *self_, int64_t dim, rlt_tens
  * `out_i = self_i in row-major order`
  *
  * Shapes: `(*) -> size`.
- * Errors: The number of elements must agree, and the strides must allow a view.
+ * Errors: The number of elements must agree; at most one size may be -1.
  *
  * `view_copy(Tensor self, int[] size) -> Tensor`
  */

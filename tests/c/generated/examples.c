@@ -2874,6 +2874,230 @@ static void example_nanmedian(void) {
     rlt_tensor_free(self0);
 }
 
+// lgamma([1.0]) -> [0.0]
+static void example_lgamma(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_lgamma(self0, &out), "lgamma");
+    example_expect(out, "lgamma", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// erfinv([0.0]) -> [0.0]
+static void example_erfinv(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_erfinv(self0, &out), "erfinv");
+    example_expect(out, "erfinv", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_i1([0.0]) -> [0.0]
+static void example_special_i1(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_i1(self0, &out), "special_i1");
+    example_expect(out, "special_i1", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_i1e([0.0]) -> [0.0]
+static void example_special_i1e(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_i1e(self0, &out), "special_i1e");
+    example_expect(out, "special_i1e", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_entr([1.0, 0.0]) -> [0.0, 0.0]
+static void example_special_entr(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_entr(self0, &out), "special_entr");
+    example_expect(out, "special_entr", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_erfcx([0.0]) -> [1.0]
+static void example_special_erfcx(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_erfcx(self0, &out), "special_erfcx");
+    example_expect(out, "special_erfcx", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_ndtr([0.0]) -> [0.5]
+static void example_special_ndtr(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_ndtr(self0, &out), "special_ndtr");
+    example_expect(out, "special_ndtr", (const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_xlog1py([0.0, 2.0], [-1.0, 0.0]) -> [0.0, 0.0]
+static void example_special_xlog1py(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_xlog1py(self0, other1, &out), "special_xlog1py");
+    example_expect(out, "special_xlog1py", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// special_xlog1py(2, [0.0]) -> [0.0]
+static void example_special_xlog1py_self_scalar(void) {
+    rlt_tensor *other1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_xlog1py_self_scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, other1, &out), "special_xlog1py.self_scalar");
+    example_expect(out, "special_xlog1py.self_scalar", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(other1);
+}
+
+// special_xlog1py([0.0, 2.0], 0) -> [0.0, 0.0]
+static void example_special_xlog1py_other_scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_xlog1py_other_scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "special_xlog1py.other_scalar");
+    example_expect(out, "special_xlog1py.other_scalar", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_chebyshev_polynomial_t([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_t(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_t(x0, n1, &out), "special_chebyshev_polynomial_t");
+    example_expect(out, "special_chebyshev_polynomial_t", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_chebyshev_polynomial_u([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_u(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_u(x0, n1, &out), "special_chebyshev_polynomial_u");
+    example_expect(out, "special_chebyshev_polynomial_u", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_chebyshev_polynomial_v([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_v(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_v(x0, n1, &out), "special_chebyshev_polynomial_v");
+    example_expect(out, "special_chebyshev_polynomial_v", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_chebyshev_polynomial_w([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_w(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_w(x0, n1, &out), "special_chebyshev_polynomial_w");
+    example_expect(out, "special_chebyshev_polynomial_w", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_t([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_t(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_t(x0, n1, &out), "special_shifted_chebyshev_polynomial_t");
+    example_expect(out, "special_shifted_chebyshev_polynomial_t", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_u([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_u(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_u(x0, n1, &out), "special_shifted_chebyshev_polynomial_u");
+    example_expect(out, "special_shifted_chebyshev_polynomial_u", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_v([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_v(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_v(x0, n1, &out), "special_shifted_chebyshev_polynomial_v");
+    example_expect(out, "special_shifted_chebyshev_polynomial_v", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_w([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_w(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_w(x0, n1, &out), "special_shifted_chebyshev_polynomial_w");
+    example_expect(out, "special_shifted_chebyshev_polynomial_w", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_hermite_polynomial_h([1.0], [0]) -> [1.0]
+static void example_special_hermite_polynomial_h(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_hermite_polynomial_h(x0, n1, &out), "special_hermite_polynomial_h");
+    example_expect(out, "special_hermite_polynomial_h", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_hermite_polynomial_he([1.0], [0]) -> [1.0]
+static void example_special_hermite_polynomial_he(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_hermite_polynomial_he(x0, n1, &out), "special_hermite_polynomial_he");
+    example_expect(out, "special_hermite_polynomial_he", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_laguerre_polynomial_l([1.0], [0]) -> [1.0]
+static void example_special_laguerre_polynomial_l(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_laguerre_polynomial_l(x0, n1, &out), "special_laguerre_polynomial_l");
+    example_expect(out, "special_laguerre_polynomial_l", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_legendre_polynomial_p([1.0], [0]) -> [1.0]
+static void example_special_legendre_polynomial_p(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_legendre_polynomial_p(x0, n1, &out), "special_legendre_polynomial_p");
+    example_expect(out, "special_legendre_polynomial_p", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
 // view([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
 static void example_view(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
@@ -3468,6 +3692,28 @@ int main(void) {
     example_nanmean();
     example_median();
     example_nanmedian();
+    example_lgamma();
+    example_erfinv();
+    example_special_i1();
+    example_special_i1e();
+    example_special_entr();
+    example_special_erfcx();
+    example_special_ndtr();
+    example_special_xlog1py();
+    example_special_xlog1py_self_scalar();
+    example_special_xlog1py_other_scalar();
+    example_special_chebyshev_polynomial_t();
+    example_special_chebyshev_polynomial_u();
+    example_special_chebyshev_polynomial_v();
+    example_special_chebyshev_polynomial_w();
+    example_special_shifted_chebyshev_polynomial_t();
+    example_special_shifted_chebyshev_polynomial_u();
+    example_special_shifted_chebyshev_polynomial_v();
+    example_special_shifted_chebyshev_polynomial_w();
+    example_special_hermite_polynomial_h();
+    example_special_hermite_polynomial_he();
+    example_special_laguerre_polynomial_l();
+    example_special_legendre_polynomial_p();
     example_view();
     example_reshape();
     example_transpose_int();

@@ -24,17 +24,8 @@ const EXEMPT: &[(&str, Option<usize>, &str)] = &[
     ("aten::clamp_min.Tensor", None, LATER),
     ("aten::masked_fill.Tensor", None, LATER),
     ("aten::min.other", None, LATER),
-    ("aten::narrow.Tensor", None, LATER),
     ("aten::layer_norm", Some(2), ONE_ELEMENT),
     ("aten::native_layer_norm", Some(8), ONE_ELEMENT),
-    ("aten::normal.Tensor_Tensor", None, LATER),
-    ("aten::normal.Tensor_float", None, LATER),
-    ("aten::squeeze.dims", None, LATER),
-    (
-        "aten::real",
-        Some(12),
-        "the real part of a complex tensor is a copy, not a view: views of another dtype come with `view_as_real`",
-    ),
 ];
 
 /// Why this case of an operator need not agree.

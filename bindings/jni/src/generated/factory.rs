@@ -857,12 +857,12 @@ pub extern "system" fn Java_org_rushlight_internal_Native_vander<'l>(
     _class: JClass<'l>,
     x: TensorHandle,
     has_N: jboolean,
-    N: jlong,
+    n: jlong,
     increasing: jboolean,
 ) -> jlong {
     guard(env, |frame| {
         let x = x.get("x")?;
-        let result = ops::vander(&x, support::optional(has_N, N), support::flag(increasing))?;
+        let result = ops::vander(&x, support::optional(has_N, n), support::flag(increasing))?;
         Ok(frame.give(result))
     })
 }
@@ -874,11 +874,56 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vander<'l>(
     _class: JClass<'l>,
     x: TensorHandle,
     has_N: jboolean,
-    N: jlong,
+    n: jlong,
 ) -> jlong {
     guard(env, |frame| {
         let x = x.get("x")?;
-        let result = ops::linalg_vander(&x, support::optional(has_N, N))?;
+        let result = ops::linalg_vander(&x, support::optional(has_N, n))?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_kaiser_1window<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    window_length: jlong,
+    options: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let result = ops::kaiser_window(window_length, support::options(options)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_kaiser_1window_1periodic<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    window_length: jlong,
+    periodic: jboolean,
+    options: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let result = ops::kaiser_window_periodic(window_length, support::flag(periodic), support::options(options)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_kaiser_1window_1beta<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    window_length: jlong,
+    periodic: jboolean,
+    beta: jdouble,
+    options: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let result = ops::kaiser_window_beta(window_length, support::flag(periodic), beta, support::options(options)?)?;
         Ok(frame.give(result))
     })
 }

@@ -38,6 +38,8 @@ pub mod pointwise;
 pub mod random;
 #[cfg(feature = "op-reduction")]
 pub mod reduction;
+#[cfg(feature = "op-special")]
+pub mod special;
 #[cfg(feature = "op-view")]
 pub mod view;
 #[cfg(feature = "op-view_copy")]

@@ -173,8 +173,7 @@ pub fn standard_gamma(generator: &mut Generator, shape: f64) -> Result<f64> {
         let (x, y) = loop {
             let x = normal.sample(generator);
             let y = c.mul_add(x, 1.0);
-            // What is not a number ends here as well.
-            if !(y <= 0.0) {
+            if y > 0.0 || y.is_nan() {
                 break (x, y);
             }
         };

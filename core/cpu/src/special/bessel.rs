@@ -168,8 +168,7 @@ pub(super) fn y0<T: Float>(x: T) -> T {
 
 /// Y1(x)
 pub(super) fn y1<T: Float>(x: T) -> T {
-    let near =
-        |x: T| x * Y1_NEAR.at(near_place(x)) + T::of(FRAC_2_PI) * (x.ln() * j1(x) - T::of(1.0) / x);
+    let near = |x: T| x * Y1_NEAR.at(near_place(x)) + T::of(FRAC_2_PI) * (x.ln() * j1(x) - T::of(1.0) / x);
     second_kind(x, near, |x| waves(x, &P1_FAR, &Q1_FAR, true).1)
 }
 

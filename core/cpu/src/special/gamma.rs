@@ -206,7 +206,7 @@ fn upper_fraction<T: Float>(a: T, x: T) -> T {
         c = away(b + numerator / c);
         let change = d * c;
         fraction = fraction * change;
-        if !((change - one).abs() > T::EPSILON + T::EPSILON) || n > T::of(1e6) {
+        if (change - one).abs() <= T::EPSILON + T::EPSILON || change.is_nan() || n > T::of(1e6) {
             return fraction * density(a, x);
         }
         n = n + one;

@@ -12,8 +12,10 @@ mod polynomials;
 #[cfg(test)]
 mod tests;
 
-use crate::pointwise::{HEAVY, Loop};
+use crate::math;
+use crate::pointwise::{HEAVY, Loop, functions};
 use rushlight_base::Result;
+use std::f64::consts::FRAC_1_SQRT_2;
 
 /// Kernels `out = f(a)`: their PyTorch name and the function.
 macro_rules! of_one {
@@ -68,6 +70,12 @@ of_one! {
     scaled_bessel_k1("scaled_modified_bessel_k1"): bessel::k1e;
     /// out = sin(a)/a
     spherical_bessel_j0("spherical_bessel_j0"): bessel::spherical_j0;
+}
+
+/// out = the probability that a standard normal number lies below a
+pub fn ndtr(walk: &Loop<2>) -> Result<()> {
+    functions! { F: |x| math::erfc(x * V::from_f64(-FRAC_1_SQRT_2)) * V::from_f64(0.5); }
+    compute!(walk.common(), "ndtr", half float, T => walk.apply::<T>(HEAVY, F {}))
 }
 
 /// out = the n-th derivative of digamma at a

@@ -13,6 +13,8 @@ mod indexing;
 mod nn;
 #[cfg(feature = "op-numeric")]
 mod numeric;
+#[cfg(feature = "op-special")]
+mod special;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
@@ -25,6 +27,8 @@ pub use indexing::*;
 pub use nn::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 
 use super::Expr;
 use crate::dense::Geometry;
@@ -369,7 +373,8 @@ pub fn as_strided(grad: &Expr, geometry: &Geometry, size: &[i64], stride: &[i64]
     storage.index_select(0, own).reshape(&geometry.sizes)
 }
 
-/// The gradient of the tensor that `as_strided_scatter` replaced a part of: nothing at that part.
+/// The gradient of the tensor that `as_strided_scatter` replaced a part of. As in PyTorch, it is that at the replaced
+/// part, and nothing elsewhere.
 pub fn as_strided_scatter(
     grad: &Expr,
     geometry: &Geometry,
@@ -378,7 +383,8 @@ pub fn as_strided_scatter(
     storage_offset: Option<i64>,
 ) -> Expr {
     let (storage, view, own) = spread(grad, geometry, size, stride, storage_offset);
-    storage.index_fill_int_scalar(0, view, 0).index_select(0, own).reshape(&geometry.sizes)
+    let replaced = storage.index_select(0, &view);
+    storage.zeros().index_copy(0, view, replaced).index_select(0, own).reshape(&geometry.sizes)
 }
 
 /// The gradient of what `as_strided_scatter` put in.

@@ -30,6 +30,8 @@ pub mod reduce;
 pub mod regions;
 pub mod rules;
 pub mod softmax;
+#[cfg(feature = "op-special")]
+pub mod special;
 #[cfg(feature = "op-view_copy")]
 pub mod view_copies;
 pub mod views;

@@ -39,5 +39,16 @@ copies! {
     transpose_copy_shape, transpose_copy: transpose(dim0: i64, dim1: i64);
     unfold_copy_shape, unfold_copy: unfold(dimension: i64, size: i64, step: i64);
     unsqueeze_copy_shape, unsqueeze_copy: unsqueeze(dim: i64);
-    view_copy_shape, view_copy: view(size: &[i64]);
+}
+
+/// The given sizes, one of which may follow from the others.
+pub fn view_copy_shape(self_: &Dense, size: &[i64]) -> Result<Spec> {
+    Ok(Spec::new(&views::infer_size(size, self_.numel())?, self_.dtype, self_.device))
+}
+
+/// out = the elements of self in row-major order
+pub fn view_copy(out: &Dense, self_: &Dense, _size: &[i64]) -> Result<()> {
+    let mut whole = Geometry::contiguous(self_.sizes());
+    whole.offset = out.geometry.offset;
+    copy_into(&out.with_geometry(whole), self_)
 }

@@ -2633,6 +2633,33 @@ inline Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N = {}) {
   rlt::check(rlt_tensor_linalg_vander(x.handle(), rlt::optional_int(N), &out0));
   return Tensor(out0);
 }
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+inline Tensor kaiser_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+inline Tensor kaiser_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)`
+inline Tensor kaiser_window(int64_t window_length, bool periodic, double beta, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window_beta(window_length, periodic, beta, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
 
 // indexing: Picking, placing and joining elements by index.
 /// Takes the slices of a dimension that an index lists.
@@ -6397,6 +6424,1281 @@ inline Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_value_selecting_reduction_backward(grad.handle(), dim, indices.handle(), sizes.data(), rlt::length(sizes.size()), keepdim, &out0));
   return Tensor(out0);
+}
+
+// special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor lgamma(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lgamma(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor& lgamma_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_lgamma_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor& lgamma_out(Tensor& out, const Tensor& self) {
+  return lgamma_outf(self, out);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor digamma(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_digamma(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor& digamma_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_digamma_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor& digamma_out(Tensor& out, const Tensor& self) {
+  return digamma_outf(self, out);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor polygamma(int64_t n, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polygamma(n, self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& polygamma_outf(int64_t n, const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_polygamma_out(n, self.handle(), out.handle()));
+  return out;
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return polygamma_outf(n, self, out);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor special_polygamma(int64_t n, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_polygamma(n, self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& special_polygamma_outf(int64_t n, const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_polygamma_out(n, self.handle(), out.handle()));
+  return out;
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& special_polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return special_polygamma_outf(n, self, out);
+}
+/// Takes the logarithm of the multivariate gamma function of each element.
+/// `out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p`
+inline Tensor mvlgamma(const Tensor& self, int64_t p) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mvlgamma(self.handle(), p, &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor erfinv(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erfinv(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor& erfinv_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_erfinv_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor& erfinv_out(Tensor& out, const Tensor& self) {
+  return erfinv_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor i0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_i0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_(Tensor& self) {
+  rlt::check(rlt_tensor_i0_(self.handle()));
+  return self;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_i0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_out(Tensor& out, const Tensor& self) {
+  return i0_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor special_i0e(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i0e(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor& special_i0e_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i0e_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor& special_i0e_out(Tensor& out, const Tensor& self) {
+  return special_i0e_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor special_i1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_i1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_i1_out(Tensor& out, const Tensor& self) {
+  return special_i1_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor special_i1e(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i1e(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor& special_i1e_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i1e_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor& special_i1e_out(Tensor& out, const Tensor& self) {
+  return special_i1e_outf(self, out);
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor special_entr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_entr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor& special_entr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_entr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor& special_entr_out(Tensor& out, const Tensor& self) {
+  return special_entr_outf(self, out);
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor special_erfcx(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_erfcx(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor& special_erfcx_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_erfcx_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor& special_erfcx_out(Tensor& out, const Tensor& self) {
+  return special_erfcx_outf(self, out);
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor special_log_ndtr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_log_ndtr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor& special_log_ndtr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_log_ndtr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor& special_log_ndtr_out(Tensor& out, const Tensor& self) {
+  return special_log_ndtr_outf(self, out);
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor special_ndtr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_ndtr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor& special_ndtr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_ndtr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor& special_ndtr_out(Tensor& out, const Tensor& self) {
+  return special_ndtr_outf(self, out);
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor special_ndtri(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_ndtri(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor& special_ndtri_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_ndtri_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor& special_ndtri_out(Tensor& out, const Tensor& self) {
+  return special_ndtri_outf(self, out);
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor special_airy_ai(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_airy_ai(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor& special_airy_ai_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_airy_ai_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor& special_airy_ai_out(Tensor& out, const Tensor& x) {
+  return special_airy_ai_outf(x, out);
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor special_bessel_j0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_j0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor& special_bessel_j0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_j0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor& special_bessel_j0_out(Tensor& out, const Tensor& self) {
+  return special_bessel_j0_outf(self, out);
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor special_bessel_j1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_j1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor& special_bessel_j1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_j1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor& special_bessel_j1_out(Tensor& out, const Tensor& self) {
+  return special_bessel_j1_outf(self, out);
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor special_bessel_y0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_y0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor& special_bessel_y0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_y0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor& special_bessel_y0_out(Tensor& out, const Tensor& self) {
+  return special_bessel_y0_outf(self, out);
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor special_bessel_y1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_y1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor& special_bessel_y1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_y1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor& special_bessel_y1_out(Tensor& out, const Tensor& self) {
+  return special_bessel_y1_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor special_modified_bessel_i0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_i0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& special_modified_bessel_i0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_i0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& special_modified_bessel_i0_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_i0_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor special_modified_bessel_i1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_i1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_modified_bessel_i1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_i1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_modified_bessel_i1_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_i1_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor special_modified_bessel_k0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_k0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor& special_modified_bessel_k0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_k0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor& special_modified_bessel_k0_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_k0_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor special_modified_bessel_k1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_k1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor& special_modified_bessel_k1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_k1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor& special_modified_bessel_k1_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_k1_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor special_scaled_modified_bessel_k0(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k0(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor& special_scaled_modified_bessel_k0_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k0_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor& special_scaled_modified_bessel_k0_out(Tensor& out, const Tensor& x) {
+  return special_scaled_modified_bessel_k0_outf(x, out);
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor special_scaled_modified_bessel_k1(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k1(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor& special_scaled_modified_bessel_k1_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k1_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor& special_scaled_modified_bessel_k1_out(Tensor& out, const Tensor& x) {
+  return special_scaled_modified_bessel_k1_outf(x, out);
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor special_spherical_bessel_j0(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_spherical_bessel_j0(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor& special_spherical_bessel_j0_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_spherical_bessel_j0_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor& special_spherical_bessel_j0_out(Tensor& out, const Tensor& x) {
+  return special_spherical_bessel_j0_outf(x, out);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor igamma(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igamma(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igamma_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_igamma_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igamma_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return igamma_outf(self, other, out);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor igammac(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igammac(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igammac_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_igammac_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igammac_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return igammac_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor special_zeta(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor& special_zeta_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor& special_zeta_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor special_zeta(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta_self_scalar(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor& special_zeta_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_self_scalar_out(&self.raw(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor& special_zeta_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor special_zeta(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta_other_scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor& special_zeta_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_other_scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor& special_zeta_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor special_xlog1py(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor& special_xlog1py_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py_self_scalar(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor& special_xlog1py_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_self_scalar_out(&self.raw(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor special_xlog1py(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py_other_scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor& special_xlog1py_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_other_scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
 }
 
 // view: Other shapes over the same storage.

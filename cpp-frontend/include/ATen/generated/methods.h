@@ -2873,6 +2873,100 @@ std::tuple<Tensor, Tensor> nanmedian(int64_t dim, bool keepdim = false) const {
   return {Tensor(out0), Tensor(out1)};
 }
 
+// special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+Tensor lgamma() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lgamma(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+Tensor& lgamma_() const {
+  rlt::check(rlt_tensor_lgamma_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+Tensor digamma() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_digamma(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+Tensor& digamma_() const {
+  rlt::check(rlt_tensor_digamma_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+Tensor polygamma(int64_t n) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polygamma(n, handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the multivariate gamma function of each element.
+/// `out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p`
+Tensor mvlgamma(int64_t p) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mvlgamma(handle(), p, &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+Tensor erfinv() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erfinv(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+Tensor& erfinv_() const {
+  rlt::check(rlt_tensor_erfinv_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+Tensor i0() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_i0(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+Tensor& i0_() const {
+  rlt::check(rlt_tensor_i0_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+Tensor igamma(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igamma(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+Tensor& igamma_(const Tensor& other) const {
+  rlt::check(rlt_tensor_igamma_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+Tensor igammac(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igammac(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+Tensor& igammac_(const Tensor& other) const {
+  rlt::check(rlt_tensor_igammac_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+
 // view: Other shapes over the same storage.
 /// Shows the same elements with other sizes, without copying; one size may be -1.
 /// `out_i = self_i in row-major order`

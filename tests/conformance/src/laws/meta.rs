@@ -7,7 +7,7 @@ use rushlight_base::{Device, DeviceType};
 
 /// Operators whose shape depends on the elements: on the meta device they are refused.
 const BY_DATA: &[&str] =
-    &["argwhere", "masked_select", "nonzero", "one_hot", "tensor_split.tensor_indices_or_sections"];
+    &["argwhere", "masked_select", "narrow.Tensor", "nonzero", "one_hot", "tensor_split.tensor_indices_or_sections"];
 
 impl Laws<'_> {
     pub(super) fn meta(&self, case: &Case) -> Result<(), String> {

@@ -127,6 +127,30 @@ pub fn hamming_window_alpha_beta(
     raised_cosine("hamming_window", window_length, periodic, alpha, beta, options)
 }
 
+/// A ratio of Bessel functions.
+pub fn kaiser_window(window_length: i64, options: Options) -> Result<Tensor> {
+    kaiser_window_periodic(window_length, true, options)
+}
+
+/// A ratio of Bessel functions.
+pub fn kaiser_window_periodic(window_length: i64, periodic: bool, options: Options) -> Result<Tensor> {
+    kaiser_window_beta(window_length, periodic, 12.0, options)
+}
+
+/// A ratio of Bessel functions of a given spread.
+pub fn kaiser_window_beta(window_length: i64, periodic: bool, beta: f64, options: Options) -> Result<Tensor> {
+    Steps::new("kaiser_window", window_length, periodic, options)?.window(|steps, last| {
+        // From -1 to 1.
+        let place =
+            ops::sub_scalar(&ops::mul_scalar(&steps, Scalar::Float(2.0 / last))?, Scalar::Int(1), Scalar::Int(1))?;
+        let height = ops::rsub_scalar(&ops::mul_tensor(&place, &place)?, Scalar::Int(1), Scalar::Int(1))?;
+        // Rounding may leave the ends a little below zero.
+        let height = ops::sqrt(&ops::clamp_min(&height, Scalar::Int(0))?)?;
+        let most = ops::i0(&ops::full(&[], Scalar::Float(beta), place.options())?)?;
+        ops::div_tensor(&ops::i0(&ops::mul_scalar(&height, Scalar::Float(beta))?)?, &most)
+    })
+}
+
 /// `x^0, x^1, ..., x^(count - 1)` in a last dimension.
 fn powers(x: &Tensor, count: i64) -> Result<Tensor> {
     let mut sizes = x.sizes();

@@ -19,6 +19,8 @@ mod loss;
 mod nn;
 #[cfg(feature = "op-numeric")]
 mod numeric;
+#[cfg(feature = "op-special")]
+mod special;
 mod view;
 #[cfg(feature = "op-view_copy")]
 mod view_copy;
@@ -40,6 +42,8 @@ pub use loss::*;
 pub use nn::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 pub use view::*;
 #[cfg(feature = "op-view_copy")]
 pub use view_copy::*;

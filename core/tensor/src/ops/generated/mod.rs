@@ -32,6 +32,8 @@ mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
+#[cfg(feature = "op-special")]
+mod special;
 mod view;
 #[cfg(feature = "op-view_copy")]
 mod view_copy;
@@ -64,6 +66,8 @@ pub use pointwise::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
 pub use reduction::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 pub use view::*;
 #[cfg(feature = "op-view_copy")]
 pub use view_copy::*;
@@ -104,6 +108,8 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     RANDOM,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
+    #[cfg(feature = "op-special")]
+    SPECIAL,
     #[cfg(feature = "op-view")]
     VIEW,
     #[cfg(feature = "op-view_copy")]

@@ -22,6 +22,8 @@ mod pointwise;
 mod promotion;
 mod reduction;
 mod regions;
+#[cfg(feature = "op-special")]
+mod special;
 
 pub use activation::*;
 pub(crate) use broadcast::broadcast_sizes;
@@ -42,6 +44,8 @@ pub use pointwise::*;
 pub use promotion::{Promotion, common_dtype, scalar_dtype};
 pub use reduction::*;
 pub use regions::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};

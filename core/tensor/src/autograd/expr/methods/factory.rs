@@ -66,12 +66,12 @@ impl Expr {
     }
 
     /// `vander`: Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
-    pub fn vander(&self, N: Option<i64>, increasing: bool) -> Expr {
-        Expr::of(|| ops::vander(self.tensor()?, N, increasing))
+    pub fn vander(&self, n: Option<i64>, increasing: bool) -> Expr {
+        Expr::of(|| ops::vander(self.tensor()?, n, increasing))
     }
 
     /// `linalg_vander`: Makes matrices whose columns are rising powers of vectors.
-    pub fn linalg_vander(&self, N: Option<i64>) -> Expr {
-        Expr::of(|| ops::linalg_vander(self.tensor()?, N))
+    pub fn linalg_vander(&self, n: Option<i64>) -> Expr {
+        Expr::of(|| ops::linalg_vander(self.tensor()?, n))
     }
 }

@@ -28,6 +28,8 @@ mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
+#[cfg(feature = "op-special")]
+mod special;
 mod view;
 #[cfg(feature = "op-view_copy")]
 mod view_copy;

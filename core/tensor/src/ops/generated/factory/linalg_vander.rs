@@ -13,12 +13,12 @@ use rushlight_base::Result;
 /// Shapes: `(*, n) -> (*, n, N)`. Dtypes: number. `N` must be greater than 1; bools are refused.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.linalg.vander.html>
-pub fn linalg_vander(x: &Tensor, N: Option<i64>) -> Result<Tensor> {
+pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     let keys = dispatch::active(x.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&LINALG_VANDER, keys, vec![x.into(), N.into()])?.extract();
+        return dispatch::boxed(&LINALG_VANDER, keys, vec![x.into(), n.into()])?.extract();
     }
-    composite::linalg_vander(x, N)
+    composite::linalg_vander(x, n)
 }
 
 /// Calls with boxed values.

@@ -10,6 +10,7 @@ mod empty_permuted;
 mod eye;
 mod hamming_window;
 mod hann_window;
+mod kaiser_window;
 mod lift_fresh_copy;
 mod linalg_vander;
 mod linspace;
@@ -36,6 +37,7 @@ pub use hamming_window::{
     hamming_window, hamming_window_periodic, hamming_window_periodic_alpha, hamming_window_periodic_alpha_beta,
 };
 pub use hann_window::{hann_window, hann_window_periodic};
+pub use kaiser_window::{kaiser_window, kaiser_window_beta, kaiser_window_periodic};
 pub use lift_fresh_copy::lift_fresh_copy;
 pub use linalg_vander::linalg_vander;
 pub use linspace::{
@@ -78,6 +80,9 @@ pub static FACTORY: &[&OpDef] = &[
     &hamming_window::HAMMING_WINDOW_PERIODIC_ALPHA_BETA,
     &hann_window::HANN_WINDOW,
     &hann_window::HANN_WINDOW_PERIODIC,
+    &kaiser_window::KAISER_WINDOW,
+    &kaiser_window::KAISER_WINDOW_PERIODIC,
+    &kaiser_window::KAISER_WINDOW_BETA,
     &lift_fresh_copy::LIFT_FRESH_COPY,
     &linalg_vander::LINALG_VANDER,
     &linspace::LINSPACE,

@@ -13,12 +13,12 @@ use rushlight_base::Result;
 /// Shapes: `(n) -> (n, N)`. Dtypes: all. `x` must have one dimension; `N` must not be negative.
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.vander.html>
-pub fn vander(x: &Tensor, N: Option<i64>, increasing: bool) -> Result<Tensor> {
+pub fn vander(x: &Tensor, n: Option<i64>, increasing: bool) -> Result<Tensor> {
     let keys = dispatch::active(x.keys());
     if keys.is_boxed() {
-        return dispatch::boxed(&VANDER, keys, vec![x.into(), N.into(), increasing.into()])?.extract();
+        return dispatch::boxed(&VANDER, keys, vec![x.into(), n.into(), increasing.into()])?.extract();
     }
-    composite::vander(x, N, increasing)
+    composite::vander(x, n, increasing)
 }
 
 /// Calls with boxed values.

@@ -11,7 +11,7 @@ use rushlight_base::Result;
 ///
 /// `out_i = self_i in row-major order`
 ///
-/// Shapes: `(*) -> size`. Dtypes: all. The number of elements must agree, and the strides must allow a view.
+/// Shapes: `(*) -> size`. Dtypes: all. The number of elements must agree; at most one size may be -1.
 ///
 /// Source: <https://pytorch.org/docs/2.7/torch.html>
 pub fn view_copy(self_: &Tensor, size: &[i64]) -> Result<Tensor> {

@@ -9881,6 +9881,278 @@ public abstract sealed class TensorMethods permits Tensor {
         return nanmedian(dim, false);
     }
 
+    // special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor lgamma() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.lgamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor lgamma_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.lgamma_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor digamma() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.digamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor digamma_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.digamma_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     *
+     * @param n as in the formula
+     * @return the result
+     */
+    public final Tensor polygamma(long n) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.polygamma(n, self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the multivariate gamma function of each element.
+     * <p>{@code out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>p</code> must be positive; complex tensors are refused.
+     *
+     * @param p as in the formula
+     * @return the result
+     */
+    public final Tensor mvlgamma(long p) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mvlgamma(self.handle(), p));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     *
+     * @return the result
+     */
+    public final Tensor erfinv() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erfinv(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor erfinv_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.erfinv_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor i0() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.i0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor i0_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.i0_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor igamma(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igamma(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor igamma_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.igamma_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor igammac(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igammac(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor igammac_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.igammac_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
     // view: Other shapes over the same storage.
 
     /**

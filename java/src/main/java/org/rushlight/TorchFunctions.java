@@ -6123,6 +6123,66 @@ public abstract sealed class TorchFunctions permits Torch {
         return linalg_vander(x, (Long) null);
     }
 
+    /**
+     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor kaiser_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code kaiser_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor kaiser_window(long windowLength) {
+        return kaiser_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor kaiser_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code kaiser_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor kaiser_window(long windowLength, boolean periodic) {
+        return kaiser_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param beta as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor kaiser_window(long windowLength, boolean periodic, double beta, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_beta(windowLength, periodic, beta, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code kaiser_window(windowLength, periodic, beta, (TensorOptions) null)}. */
+    public static Tensor kaiser_window(long windowLength, boolean periodic, double beta) {
+        return kaiser_window(windowLength, periodic, beta, (TensorOptions) null);
+    }
+
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -16920,6 +16980,2925 @@ public abstract sealed class TorchFunctions permits Torch {
         return nanmedian_out(self, dim, false, values, indices);
     }
 
+    // special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor lgamma(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.lgamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor lgamma_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.lgamma_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor digamma(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.digamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor digamma_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.digamma_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor polygamma(long n, Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.polygamma(n, self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor polygamma_out(long n, Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.polygamma_out(n, self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_polygamma(long n, Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_polygamma(n, self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_polygamma_out(long n, Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_polygamma_out(n, self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the multivariate gamma function of each element.
+     * <p>{@code out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>p</code> must be positive; complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor mvlgamma(Tensor self, long p) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mvlgamma(self.handle(), p));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor erfinv(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erfinv(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor erfinv_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.erfinv_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor i0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.i0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor i0_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.i0_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor i0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.i0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_i0e(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_i0e(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_i0e_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_i0e_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_i1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_i1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_i1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_i1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_i1e(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_i1e(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_i1e_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_i1e_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the entropy of each element as a probability.
+     * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_entr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_entr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the entropy of each element as a probability.
+     * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_entr_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_entr_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function, scaled by its fall.
+     * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_erfcx(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_erfcx(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function, scaled by its fall.
+     * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_erfcx_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_erfcx_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = ln((1 + erf(self_i / sqrt(2))) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_log_ndtr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_log_ndtr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = ln((1 + erf(self_i / sqrt(2))) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_log_ndtr_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_log_ndtr_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_ndtr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_ndtr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_ndtr_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_ndtr_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the number below which a standard normal one lies with each element as probability.
+     * <p>{@code ndtr(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. Outside of [0, 1] there is no such number: NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_ndtri(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_ndtri(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number below which a standard normal one lies with each element as probability.
+     * <p>{@code ndtr(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. Outside of [0, 1] there is no such number: NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_ndtri_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_ndtri_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes Airy's function.
+     * <p>{@code out_i = Ai(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_airy_ai(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_airy_ai(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Airy's function.
+     * <p>{@code out_i = Ai(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_airy_ai_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_airy_ai_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 0.
+     * <p>{@code out_i = J_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_j0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_j0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 0.
+     * <p>{@code out_i = J_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_j0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_j0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 1.
+     * <p>{@code out_i = J_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_j1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_j1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 1.
+     * <p>{@code out_i = J_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_j1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_j1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 0.
+     * <p>{@code out_i = Y_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_y0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_y0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 0.
+     * <p>{@code out_i = Y_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_y0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_y0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 1.
+     * <p>{@code out_i = Y_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_y1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_y1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 1.
+     * <p>{@code out_i = Y_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_y1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_y1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_i0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_i0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_i0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_i0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_i1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_i1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_i1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_i1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0.
+     * <p>{@code out_i = K_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_k0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_k0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0.
+     * <p>{@code out_i = K_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_k0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_k0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1.
+     * <p>{@code out_i = K_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_k1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_k1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1.
+     * <p>{@code out_i = K_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_k1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_k1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_0(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_scaled_modified_bessel_k0(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_scaled_modified_bessel_k0(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_0(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_scaled_modified_bessel_k0_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_scaled_modified_bessel_k0_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_1(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_scaled_modified_bessel_k1(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_scaled_modified_bessel_k1(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_1(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_scaled_modified_bessel_k1_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_scaled_modified_bessel_k1_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the spherical Bessel function of the first kind of order 0.
+     * <p>{@code out_i = sin(x_i) / x_i, 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_spherical_bessel_j0(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_spherical_bessel_j0(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the spherical Bessel function of the first kind of order 0.
+     * <p>{@code out_i = sin(x_i) / x_i, 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_spherical_bessel_j0_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_spherical_bessel_j0_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor igamma(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igamma(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor igamma_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.igamma_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor igammac(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igammac(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor igammac_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.igammac_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_zeta(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.special_zeta(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_zeta_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.special_zeta_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function of one exponent.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_zeta(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.special_zeta_self_scalar(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function of one exponent.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_zeta_out(Number self, Tensor other, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other, out);
+        try {
+            Native.special_zeta_self_scalar_out(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(other, out);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function from one number on.
+     * <p>{@code out_i = sum over k >= 0 of (other + k)^(-self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_zeta(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_zeta_other_scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function from one number on.
+     * <p>{@code out_i = sum over k >= 0 of (other + k)^(-self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_zeta_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.special_zeta_other_scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_xlog1py(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.special_xlog1py(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_xlog1py_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.special_xlog1py_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies a number by the logarithm of 1 plus each element.
+     * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_xlog1py(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.special_xlog1py_self_scalar(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Multiplies a number by the logarithm of 1 plus each element.
+     * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_xlog1py_out(Number self, Tensor other, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other, out);
+        try {
+            Native.special_xlog1py_self_scalar_out(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_xlog1py(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_xlog1py_other_scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_xlog1py_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.special_xlog1py_other_scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_t(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_t(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_t_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_t(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_t_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_t_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_t_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of one degree.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_t(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_t_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of one degree.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_t_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_t_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_u(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_u(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_u_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_u(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_u_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_u_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_u_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of one degree.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_u(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_u_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of one degree.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_u_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_u_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_v(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_v(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_v_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_v(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_v_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_v_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_v_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of one degree.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_v(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_v_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of one degree.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_v_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_v_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_w(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_w(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_w_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_w(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_w_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_w_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_w_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of one degree.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_w(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_w_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of one degree.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_w_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_w_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_t_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_t_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_u_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_u_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_v_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_v_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_w_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_w_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_h(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_h(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_h_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_hermite_polynomial_h_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of each degree, at one number.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_h(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_h_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of each degree, at one number.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_h_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_hermite_polynomial_h_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of one degree.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_h(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_h_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of one degree.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_h_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_hermite_polynomial_h_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_he(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_he(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_he_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_hermite_polynomial_he_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of each degree, at one number.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_he(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_he_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of each degree, at one number.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_he_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_hermite_polynomial_he_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of one degree.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_he(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_he_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of one degree.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_he_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_hermite_polynomial_he_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_laguerre_polynomial_l(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_laguerre_polynomial_l(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_laguerre_polynomial_l_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_laguerre_polynomial_l_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_laguerre_polynomial_l(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_laguerre_polynomial_l_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_laguerre_polynomial_l_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_laguerre_polynomial_l_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of one degree.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_laguerre_polynomial_l(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_laguerre_polynomial_l_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of one degree.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_laguerre_polynomial_l_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_laguerre_polynomial_l_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_legendre_polynomial_p(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_legendre_polynomial_p(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_legendre_polynomial_p_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_legendre_polynomial_p_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_legendre_polynomial_p(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_legendre_polynomial_p_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_legendre_polynomial_p_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_legendre_polynomial_p_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of one degree.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_legendre_polynomial_p(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_legendre_polynomial_p_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of one degree.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_legendre_polynomial_p_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_legendre_polynomial_p_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
     // view: Other shapes over the same storage.
 
     /**
@@ -17969,7 +20948,7 @@ public abstract sealed class TorchFunctions permits Torch {
      * Copies the elements into other sizes; one size may be -1.
      * <p>{@code out_i = self_i in row-major order}
      * <p>Shapes: {@code (*) -> size}.
-     * <p>Errors: The number of elements must agree, and the strides must allow a view.
+     * <p>Errors: The number of elements must agree; at most one size may be -1.
      *
      * @param self as in the formula
      * @param size as in the formula

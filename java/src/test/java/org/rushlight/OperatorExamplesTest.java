@@ -1486,6 +1486,116 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_lgamma() {
+        Examples.check(() -> Torch.lgamma(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_erfinv() {
+        Examples.check(() -> Torch.erfinv(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_i1() {
+        Examples.check(() -> Torch.special_i1(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_i1e() {
+        Examples.check(() -> Torch.special_i1e(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_entr() {
+        Examples.check(() -> Torch.special_entr(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_special_erfcx() {
+        Examples.check(() -> Torch.special_erfcx(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_ndtr() {
+        Examples.check(() -> Torch.special_ndtr(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_xlog1py() {
+        Examples.check(() -> Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_special_xlog1py_self_scalar() {
+        Examples.check(() -> Torch.special_xlog1py(2, Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_xlog1py_other_scalar() {
+        Examples.check(() -> Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_t() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_u() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_v() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_w() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_t() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_u() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_v() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_w() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_hermite_polynomial_h() {
+        Examples.check(() -> Torch.special_hermite_polynomial_h(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_hermite_polynomial_he() {
+        Examples.check(() -> Torch.special_hermite_polynomial_he(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_laguerre_polynomial_l() {
+        Examples.check(() -> Torch.special_laguerre_polynomial_l(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_legendre_polynomial_p() {
+        Examples.check(() -> Torch.special_legendre_polynomial_p(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
     void example_view() {
         Examples.check(() -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}).view(new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }
