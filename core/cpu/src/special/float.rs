@@ -33,6 +33,8 @@ pub(super) trait Float:
     fn acos(self) -> Self;
     fn abs(self) -> Self;
     fn floor(self) -> Self;
+    /// `self * factor + term`, rounded once.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
     fn powf(self, exponent: Self) -> Self;
     fn is_nan(self) -> bool;
     fn is_minus(self) -> bool;
@@ -53,6 +55,9 @@ macro_rules! floats {
                 self as i64
             }
             floats!(@forward $type exp ln ln_1p sqrt sin cos tan acos abs floor);
+            fn mul_add(self, factor: $type, term: $type) -> $type {
+                $type::mul_add(self, factor, term)
+            }
             fn powf(self, exponent: $type) -> $type {
                 $type::powf(self, exponent)
             }

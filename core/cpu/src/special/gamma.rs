@@ -92,7 +92,8 @@ pub(super) fn digamma<T: Float>(x: T) -> T {
 fn trigamma<T: Float>(x: T) -> T {
     let (zero, one) = (T::of(0.0), T::of(1.0));
     if x < T::of(0.5) {
-        let sine = (turned(x) * T::of(PI)).sin();
+        // Near a pole the last digits of pi x count; they are rounded as PyTorch rounds them.
+        let sine = (x * T::of(PI)).sin();
         return T::of(PI * PI) / (sine * sine) - trigamma(one - x);
     }
     let (mut x, mut sum) = (x, zero);

@@ -139,7 +139,7 @@ pub(super) fn hermite_h<T: Float>(x: T, n: T) -> T {
         return T::NAN;
     }
     let two = T::of(2.0);
-    recurrent(n, x + x, |k, value, before| two * x * value - two * k * before)
+    recurrent(n, x + x, |k, value, before| (x + x).mul_add(value, -(two * k * before)))
 }
 
 /// The probabilists' Hermite polynomial
@@ -147,7 +147,7 @@ pub(super) fn hermite_he<T: Float>(x: T, n: T) -> T {
     if too_high(n) {
         return T::NAN;
     }
-    recurrent(n, x, |k, value, before| x * value - k * before)
+    recurrent(n, x, |k, value, before| x.mul_add(value, -(k * before)))
 }
 
 /// Laguerre's polynomial
