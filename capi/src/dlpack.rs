@@ -104,6 +104,8 @@ fn export<M>(
     tensor_of: fn(&mut M) -> &mut DLTensor,
 ) -> Result<*mut Exported<M>> {
     ensure!(!tensor.requires_grad(), Runtime, "Can't export tensors that require gradient, use tensor.detach()");
+    ensure!(!tensor.is_conj(), Runtime, "Can't export tensors that have the conjugate bit set");
+    ensure!(!tensor.is_neg(), Runtime, "Can't export tensors that have the negative bit set");
     let dense = tensor.dense()?;
     ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device has no data to export");
     let dl_tensor = DLTensor {

@@ -505,6 +505,32 @@ pub unsafe extern "C" fn rlt_tensor_storage_offset(tensor: *const rlt_tensor, ou
     })
 }
 
+/// Are the elements those of the storage, conjugated? `rlt_tensor_data_ptr` leads to what is stored;
+/// `rlt_tensor_resolve_conj` carries the conjugation out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_is_conj(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
+    guard("rlt_tensor_is_conj", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            out::bool(out, "out")?.set(tensor.is_conj())
+        }
+    })
+}
+
+/// Are the elements those of the storage, negated? `rlt_tensor_data_ptr` leads to what is stored;
+/// `rlt_tensor_resolve_neg` carries the negation out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_is_neg(tensor: *const rlt_tensor, out: *mut i32) -> i32 {
+    guard("rlt_tensor_is_neg", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        unsafe {
+            let tensor = arg::tensor(tensor, "tensor")?;
+            out::bool(out, "out")?.set(tensor.is_neg())
+        }
+    })
+}
+
 /// Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
 /// not seen by the version counter. May be any pointer for a tensor without elements; an error on the meta
 /// device, where there are no data.

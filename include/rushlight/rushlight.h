@@ -19,6 +19,7 @@
 #include <rushlight/ops/creation.h>
 #include <rushlight/ops/distance.h>
 #include <rushlight/ops/elementary.h>
+#include <rushlight/ops/factory.h>
 #include <rushlight/ops/indexing.h>
 #include <rushlight/ops/joining.h>
 #include <rushlight/ops/linalg.h>
@@ -32,7 +33,9 @@
 #include <rushlight/ops/random.h>
 #include <rushlight/ops/recurrent.h>
 #include <rushlight/ops/reduction.h>
+#include <rushlight/ops/special.h>
 #include <rushlight/ops/view.h>
 #include <rushlight/ops/vision.h>
+#include <rushlight/ops/view_copy.h>
 
 #endif /* RUSHLIGHT_H */

@@ -331,6 +331,18 @@ int32_t rlt_tensor_nbytes(const struct rlt_tensor *tensor, int64_t *out);
 int32_t rlt_tensor_storage_offset(const struct rlt_tensor *tensor, int64_t *out);
 
 /**
+ * Are the elements those of the storage, conjugated? `rlt_tensor_data_ptr` leads to what is stored;
+ * `rlt_tensor_resolve_conj` carries the conjugation out.
+ */
+int32_t rlt_tensor_is_conj(const struct rlt_tensor *tensor, int32_t *out);
+
+/**
+ * Are the elements those of the storage, negated? `rlt_tensor_data_ptr` leads to what is stored;
+ * `rlt_tensor_resolve_neg` carries the negation out.
+ */
+int32_t rlt_tensor_is_neg(const struct rlt_tensor *tensor, int32_t *out);
+
+/**
  * Address of the first element. Borrowed: valid as long as the tensor keeps its storage. Writing through it is
  * not seen by the version counter. May be any pointer for a tensor without elements; an error on the meta
  * device, where there are no data.

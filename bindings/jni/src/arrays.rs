@@ -91,7 +91,8 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
     array: JObject<'l>,
 ) {
     guard(env, |frame| {
-        let packed = ops::contiguous(&tensor.get("self")?.untracked_alias(), MemoryFormat::Contiguous)?;
+        let plain = ops::resolve_neg(&ops::resolve_conj(&tensor.get("self")?.untracked_alias())?)?;
+        let packed = ops::contiguous(&plain, MemoryFormat::Contiguous)?;
         let dense = on_host(&packed)?;
         let bytes = dense.numel() as usize * dense.dtype.size();
         let unit = if dense.dtype == DType::C128 { 2 } else { 1 };
@@ -108,8 +109,13 @@ pub extern "system" fn Java_org_rushlight_internal_NativeCore_toArray<'l>(
     })
 }
 
-/// The body of a tensor whose bytes are in host memory.
+/// The body of a tensor whose bytes are in host memory, and are its elements.
 fn on_host(tensor: &Tensor) -> Result<Dense> {
+    ensure!(
+        !tensor.is_conj() && !tensor.is_neg(),
+        Runtime,
+        "the elements are not what is stored: resolve_conj() and resolve_neg() carry out what was put off"
+    );
     let dense = tensor.dense()?;
     ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
     Ok(dense.clone())

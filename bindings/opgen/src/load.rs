@@ -203,7 +203,7 @@ fn check_types(signature: &Signature, changes: bool, problems: &mut Vec<String>)
         const TAKEN: [&str; 12] = [
             "place",
             "spec",
-            "base",
+            "viewed",
             "geometry",
             "result",
             "keys",

@@ -2289,3 +2289,198 @@ pub unsafe extern "C" fn rlt_tensor_xlogy_OutScalar_Other(
         }
     })
 }
+
+/// Raises each element to a power, in doubles.
+///
+/// `out_i = self_i^(exponent_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast; an out tensor must hold doubles.
+///
+/// `float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Tensor(
+    self_: *const rlt_tensor,
+    exponent: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_float_power_Tensor_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let exponent = arg::tensor(exponent, "exponent")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::float_power_tensor_tensor(&self_, &exponent)?)
+        }
+    })
+}
+
+/// Raises each element to a power, in doubles.
+///
+/// `out_i = self_i^(exponent_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast; an out tensor must hold doubles.
+/// The result is written into `out`, resized where needed.
+///
+/// `float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Tensor_out(
+    self_: *const rlt_tensor,
+    exponent: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_float_power_Tensor_Tensor_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let exponent = arg::tensor(exponent, "exponent")?;
+            let out = arg::tensor(out, "out")?;
+            ops::float_power_tensor_tensor_out(&self_, &exponent, &out)
+        }
+    })
+}
+
+/// Raises each element to one power, in doubles.
+///
+/// `out_i = self_i^exponent`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: An out tensor must hold doubles.
+///
+/// `float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Scalar(
+    self_: *const rlt_tensor,
+    exponent: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_float_power_Tensor_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let exponent = arg::scalar(exponent, "exponent")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::float_power_tensor_scalar(&self_, exponent)?)
+        }
+    })
+}
+
+/// Raises each element to one power, in doubles.
+///
+/// `out_i = self_i^exponent`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: An out tensor must hold doubles.
+/// The result is written into `out`, resized where needed.
+///
+/// `float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_Scalar_out(
+    self_: *const rlt_tensor,
+    exponent: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_float_power_Tensor_Scalar_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let exponent = arg::scalar(exponent, "exponent")?;
+            let out = arg::tensor(out, "out")?;
+            ops::float_power_tensor_scalar_out(&self_, exponent, &out)
+        }
+    })
+}
+
+/// Raises one number to powers, in doubles.
+///
+/// `out_i = self^(exponent_i)`
+///
+/// Shapes: `(*) -> (*), the shape of exponent`.
+/// Errors: An out tensor must hold doubles.
+///
+/// `float_power.Scalar(Scalar self, Tensor exponent) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Scalar(
+    self_: *const rlt_scalar,
+    exponent: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_float_power_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::scalar(self_, "self")?;
+            let exponent = arg::tensor(exponent, "exponent")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::float_power_scalar(self_, &exponent)?)
+        }
+    })
+}
+
+/// Raises one number to powers, in doubles.
+///
+/// `out_i = self^(exponent_i)`
+///
+/// Shapes: `(*) -> (*), the shape of exponent`.
+/// Errors: An out tensor must hold doubles.
+/// The result is written into `out`, resized where needed.
+///
+/// `float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Scalar_out(
+    self_: *const rlt_scalar,
+    exponent: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_float_power_Scalar_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::scalar(self_, "self")?;
+            let exponent = arg::tensor(exponent, "exponent")?;
+            let out = arg::tensor(out, "out")?;
+            ops::float_power_scalar_out(self_, &exponent, &out)
+        }
+    })
+}
+
+/// Raises each element to a power, in place.
+///
+/// `self_i = self_i^(exponent_i)`
+///
+/// Shapes: `(*), (*) broadcastable to it -> (*)`.
+/// Errors: The tensor must hold doubles, or complex numbers of doubles.
+/// The result is written into `self`.
+///
+/// `float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Tensor_(self_: *const rlt_tensor, exponent: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_float_power_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let exponent = arg::tensor(exponent, "exponent")?;
+            ops::float_power_tensor_(&self_, &exponent)
+        }
+    })
+}
+
+/// Raises each element to one power, in place.
+///
+/// `self_i = self_i^exponent`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: The tensor must hold doubles, or complex numbers of doubles.
+/// The result is written into `self`.
+///
+/// `float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_float_power_Scalar_(self_: *const rlt_tensor, exponent: *const rlt_scalar) -> i32 {
+    guard("rlt_tensor_float_power_Scalar_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let exponent = arg::scalar(exponent, "exponent")?;
+            ops::float_power_scalar_(&self_, exponent)
+        }
+    })
+}

@@ -1401,6 +1401,41 @@ pub unsafe extern "C" fn rlt_tensor_diagonal_scatter(
     })
 }
 
+/// A copy of the tensor with the elements replaced that the given sizes and strides show.
+///
+/// `out.as_strided(size, stride, storage_offset) = src, else out = self`
+///
+/// Shapes: `(*), size -> (*)`.
+/// Errors: `src` must have the size of the region, which must stay inside the tensor; the tensor must
+/// not overlap with itself.
+///
+/// `as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_as_strided_scatter(
+    self_: *const rlt_tensor,
+    src: *const rlt_tensor,
+    size: *const i64,
+    size_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    storage_offset: *const i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_as_strided_scatter", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let src = arg::tensor(src, "src")?;
+            let size = arg::ints(size, size_len, "size")?;
+            let stride = arg::ints(stride, stride_len, "stride")?;
+            let storage_offset = arg::int_opt(storage_offset);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::as_strided_scatter(&self_, &src, size, stride, storage_offset)?)
+        }
+    })
+}
+
 /// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
 ///
 /// `out[..., i, i + offset] = self[..., i]`

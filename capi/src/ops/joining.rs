@@ -862,3 +862,56 @@ pub unsafe extern "C" fn rlt_tensor_rot90(
         }
     })
 }
+
+/// Splits a dimension as chunk does; the parts are not counted as views of one another.
+///
+/// `out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)`
+///
+/// Shapes: `(..., d, ...) -> at most chunks times (..., size, ...)`.
+/// Errors: `chunks` must be positive.
+///
+/// `unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_unsafe_chunk(
+    self_: *const rlt_tensor,
+    chunks: i64,
+    dim: i64,
+    out0: *mut *mut rlt_tensor_list,
+) -> i32 {
+    guard("rlt_tensor_unsafe_chunk", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor_list(out0, "out0")?;
+            out0.give(ops::unsafe_chunk(&self_, chunks, dim)?)
+        }
+    })
+}
+
+/// Cuts each tensor along a dimension into as many parts, padded with zeros, and puts the parts of the
+/// same number side by side.
+///
+/// `out[..., k, :] = the k-th part of every tensor, flattened, one after another`
+///
+/// Shapes: `(s_0, ..., d, ...) each -> (s_0, ..., num_chunks, n)`.
+/// Errors: The tensors must agree in dtype and in the dimensions before `dim`; `num_chunks` must be
+/// positive.
+///
+/// `_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__chunk_cat(
+    tensors: *const *const rlt_tensor,
+    tensors_len: i64,
+    dim: i64,
+    num_chunks: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__chunk_cat", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_chunk_cat(&tensors.refs(), dim, num_chunks)?)
+        }
+    })
+}

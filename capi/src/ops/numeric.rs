@@ -4,6 +4,7 @@
 use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
+use std::ffi::c_char;
 
 /// Takes the size of each element: of a complex number, a real one.
 ///
@@ -1971,6 +1972,1045 @@ pub unsafe extern "C" fn rlt_tensor_addcdiv_out(
             let value = arg::scalar(value, "value")?;
             let out = arg::tensor(out, "out")?;
             ops::addcdiv_out(&self_, &tensor1, &tensor2, value, &out)
+        }
+    })
+}
+
+/// Subtracts element by element, as sub.
+///
+/// `out_i = self_i - alpha * other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: As sub.
+///
+/// `subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_subtract_Tensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    alpha: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_subtract_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::subtract_tensor(&self_, &other, alpha)?)
+        }
+    })
+}
+
+/// Subtracts element by element, as sub.
+///
+/// `out_i = self_i - alpha * other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: As sub.
+/// The result is written into `self`.
+///
+/// `subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_subtract_Tensor_(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    alpha: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_subtract_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            ops::subtract_tensor_(&self_, &other, alpha)
+        }
+    })
+}
+
+/// Subtracts element by element, as sub.
+///
+/// `out_i = self_i - alpha * other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: As sub.
+/// The result is written into `out`, resized where needed.
+///
+/// `subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_subtract_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    alpha: *const rlt_scalar,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_subtract_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out = arg::tensor(out, "out")?;
+            ops::subtract_out(&self_, &other, alpha, &out)
+        }
+    })
+}
+
+/// Subtracts a number from each element, as sub.
+///
+/// `out_i = self_i - alpha * other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: As sub.
+///
+/// `subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_subtract_Scalar(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_subtract_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::subtract_scalar(&self_, other, alpha)?)
+        }
+    })
+}
+
+/// Subtracts a number from each element, as sub.
+///
+/// `out_i = self_i - alpha * other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: As sub.
+/// The result is written into `self`.
+///
+/// `subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_subtract_Scalar_(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    alpha: *const rlt_scalar,
+) -> i32 {
+    guard("rlt_tensor_subtract_Scalar_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let alpha = arg::scalar(alpha, "alpha")?;
+            ops::subtract_scalar_(&self_, other, alpha)
+        }
+    })
+}
+
+/// Multiplies element by element, as mul.
+///
+/// `out_i = self_i * other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `multiply.Tensor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multiply_Tensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multiply_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::multiply_tensor(&self_, &other)?)
+        }
+    })
+}
+
+/// Multiplies element by element, as mul.
+///
+/// `out_i = self_i * other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multiply_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_multiply_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::multiply_tensor_(&self_, &other)
+        }
+    })
+}
+
+/// Multiplies element by element, as mul.
+///
+/// `out_i = self_i * other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multiply_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multiply_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::multiply_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Multiplies each element by a number, as mul.
+///
+/// `out_i = self_i * other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+///
+/// `multiply.Scalar(Tensor self, Scalar other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multiply_Scalar(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multiply_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::multiply_scalar(&self_, other)?)
+        }
+    })
+}
+
+/// Multiplies each element by a number, as mul.
+///
+/// `out_i = self_i * other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+/// The result is written into `self`.
+///
+/// `multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multiply_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
+    guard("rlt_tensor_multiply_Scalar_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            ops::multiply_scalar_(&self_, other)
+        }
+    })
+}
+
+/// Divides element by element, as div; integers give floating point.
+///
+/// `out_i = self_i / other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `divide.Tensor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Tensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_divide_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::divide_tensor(&self_, &other)?)
+        }
+    })
+}
+
+/// Divides element by element, as div; integers give floating point.
+///
+/// `out_i = self_i / other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_divide_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::divide_tensor_(&self_, &other)
+        }
+    })
+}
+
+/// Divides element by element, as div; integers give floating point.
+///
+/// `out_i = self_i / other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_divide_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::divide_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Divides each element by a number, as div; integers give floating point.
+///
+/// `out_i = self_i / other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+///
+/// `divide.Scalar(Tensor self, Scalar other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Scalar(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_divide_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::divide_scalar(&self_, other)?)
+        }
+    })
+}
+
+/// Divides each element by a number, as div; integers give floating point.
+///
+/// `out_i = self_i / other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+/// The result is written into `self`.
+///
+/// `divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
+    guard("rlt_tensor_divide_Scalar_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            ops::divide_scalar_(&self_, other)
+        }
+    })
+}
+
+/// Divides element by element, as div; integers give floating point.
+///
+/// `out_i = self_i / other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `true_divide.Tensor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_true_divide_Tensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_true_divide_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::true_divide_tensor(&self_, &other)?)
+        }
+    })
+}
+
+/// Divides element by element, as div; integers give floating point.
+///
+/// `out_i = self_i / other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_true_divide_Tensor_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_true_divide_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::true_divide_tensor_(&self_, &other)
+        }
+    })
+}
+
+/// Divides element by element, as div; integers give floating point.
+///
+/// `out_i = self_i / other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_true_divide_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_true_divide_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::true_divide_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Divides each element by a number, as div; integers give floating point.
+///
+/// `out_i = self_i / other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+///
+/// `true_divide.Scalar(Tensor self, Scalar other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_true_divide_Scalar(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_true_divide_Scalar", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::true_divide_scalar(&self_, other)?)
+        }
+    })
+}
+
+/// Divides each element by a number, as div; integers give floating point.
+///
+/// `out_i = self_i / other`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: The promoted dtype must be castable to an in-place or out result.
+/// The result is written into `self`.
+///
+/// `true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_true_divide_Scalar_(self_: *const rlt_tensor, other: *const rlt_scalar) -> i32 {
+    guard("rlt_tensor_true_divide_Scalar_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            ops::true_divide_scalar_(&self_, other)
+        }
+    })
+}
+
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+///
+/// `out_i = round(self_i / other_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+///
+/// `divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Tensor_mode(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    rounding_mode: *const c_char,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_divide_Tensor_mode", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let rounding_mode = arg::string_opt(rounding_mode, "rounding_mode")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::divide_tensor_mode(&self_, &other, rounding_mode)?)
+        }
+    })
+}
+
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+///
+/// `out_i = round(self_i / other_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+/// The result is written into `self`.
+///
+/// `divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Tensor_mode_(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    rounding_mode: *const c_char,
+) -> i32 {
+    guard("rlt_tensor_divide_Tensor_mode_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let rounding_mode = arg::string_opt(rounding_mode, "rounding_mode")?;
+            ops::divide_tensor_mode_(&self_, &other, rounding_mode)
+        }
+    })
+}
+
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+///
+/// `out_i = round(self_i / other_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+/// The result is written into `out`, resized where needed.
+///
+/// `divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_out_mode(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    rounding_mode: *const c_char,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_divide_out_mode", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let rounding_mode = arg::string_opt(rounding_mode, "rounding_mode")?;
+            let out = arg::tensor(out, "out")?;
+            ops::divide_out_mode(&self_, &other, rounding_mode, &out)
+        }
+    })
+}
+
+/// Divides by a number and rounds as asked, as div.
+///
+/// `out_i = round(self_i / other)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+///
+/// `divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Scalar_mode(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    rounding_mode: *const c_char,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_divide_Scalar_mode", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let rounding_mode = arg::string_opt(rounding_mode, "rounding_mode")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::divide_scalar_mode(&self_, other, rounding_mode)?)
+        }
+    })
+}
+
+/// Divides by a number and rounds as asked, as div.
+///
+/// `out_i = round(self_i / other)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+/// The result is written into `self`.
+///
+/// `divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_divide_Scalar_mode_(
+    self_: *const rlt_tensor,
+    other: *const rlt_scalar,
+    rounding_mode: *const c_char,
+) -> i32 {
+    guard("rlt_tensor_divide_Scalar_mode_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::scalar(other, "other")?;
+            let rounding_mode = arg::string_opt(rounding_mode, "rounding_mode")?;
+            ops::divide_scalar_mode_(&self_, other, rounding_mode)
+        }
+    })
+}
+
+/// Returns the tensor itself.
+///
+/// `out_i = +self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Bool tensors are refused.
+///
+/// `positive(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_positive(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_positive", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::positive(&self_)?)
+        }
+    })
+}
+
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+///
+/// `out_i = the angle from the first axis to self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `angle(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_angle(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_angle", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::angle(&self_)?)
+        }
+    })
+}
+
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+///
+/// `out_i = the angle from the first axis to self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+/// The result is written into `out`, resized where needed.
+///
+/// `angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_angle_out(self_: *const rlt_tensor, out: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_angle_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::angle_out(&self_, &out)
+        }
+    })
+}
+
+/// Tests which elements are equal up to a tolerance.
+///
+/// `out_i = |self_i - other_i| <= atol + rtol * |other_i|`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be of one dtype; tolerances must not be negative.
+///
+/// `isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isclose(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    rtol: f64,
+    atol: f64,
+    equal_nan: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_isclose", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isclose(&self_, &other, rtol, atol, arg::bool(equal_nan))?)
+        }
+    })
+}
+
+/// Tests which numbers have no imaginary part.
+///
+/// `out_i = the imaginary part of self_i is 0`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `isreal(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_isreal(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_isreal", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::isreal(&self_)?)
+        }
+    })
+}
+
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+///
+/// `self_i = mantissa_i * 2^(exponent_i)`
+///
+/// Shapes: `(*) -> (*), (*)`.
+/// Errors: Only floating tensors have mantissas.
+///
+/// `frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_frexp_Tensor(
+    self_: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+    out1: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_frexp_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            let out1 = out::tensor(out1, "out1")?;
+            let (result0, result1) = ops::frexp_tensor(&self_)?;
+            out0.give(result0)?;
+            out1.give(result1)
+        }
+    })
+}
+
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+///
+/// `self_i = mantissa_i * 2^(exponent_i)`
+///
+/// Shapes: `(*) -> (*), (*)`.
+/// Errors: Only floating tensors have mantissas.
+/// The result is written into `mantissa` and `exponent`, resized where needed.
+///
+/// `frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa,
+/// Tensor(b!) exponent)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_frexp_Tensor_out(
+    self_: *const rlt_tensor,
+    mantissa: *const rlt_tensor,
+    exponent: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_frexp_Tensor_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mantissa = arg::tensor(mantissa, "mantissa")?;
+            let exponent = arg::tensor(exponent, "exponent")?;
+            ops::frexp_tensor_out(&self_, &mantissa, &exponent)
+        }
+    })
+}
+
+/// Multiplies by powers of 2.
+///
+/// `out_i = self_i * 2^(other_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast.
+///
+/// `ldexp.Tensor(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_ldexp_Tensor(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_ldexp_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::ldexp_tensor(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the next floating-point number in the direction of another.
+///
+/// `out_i = the number next to self_i towards other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+///
+/// `nextafter(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nextafter(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nextafter", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::nextafter(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the next floating-point number in the direction of another.
+///
+/// `out_i = the number next to self_i towards other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `self`.
+///
+/// `nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nextafter_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_nextafter_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::nextafter_(&self_, &other)
+        }
+    })
+}
+
+/// Takes the next floating-point number in the direction of another.
+///
+/// `out_i = the number next to self_i towards other_i`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+/// result.
+/// The result is written into `out`, resized where needed.
+///
+/// `nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_nextafter_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_nextafter_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::nextafter_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Takes the greatest common divisor.
+///
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be integers.
+///
+/// `gcd(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_gcd(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_gcd", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::gcd(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the greatest common divisor.
+///
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be integers.
+/// The result is written into `self`.
+///
+/// `gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_gcd_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_gcd_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::gcd_(&self_, &other)
+        }
+    })
+}
+
+/// Takes the greatest common divisor.
+///
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be integers.
+/// The result is written into `out`, resized where needed.
+///
+/// `gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_gcd_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_gcd_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::gcd_out(&self_, &other, &out)
+        }
+    })
+}
+
+/// Takes the least common multiple.
+///
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be integers.
+///
+/// `lcm(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_lcm(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_lcm", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::lcm(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the least common multiple.
+///
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be integers.
+/// The result is written into `self`.
+///
+/// `lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_lcm_(self_: *const rlt_tensor, other: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_lcm_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            ops::lcm_(&self_, &other)
+        }
+    })
+}
+
+/// Takes the least common multiple.
+///
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Both must be integers.
+/// The result is written into `out`, resized where needed.
+///
+/// `lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_lcm_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_lcm_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::lcm_out(&self_, &other, &out)
         }
     })
 }

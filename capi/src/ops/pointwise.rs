@@ -1786,7 +1786,8 @@ pub unsafe extern "C" fn rlt_tensor_conj_physical_out(self_: *const rlt_tensor, 
     })
 }
 
-/// Conjugates each element; a real tensor is returned as it is.
+/// Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned
+/// as it is.
 ///
 /// `out_i = conj(self_i)`
 ///
@@ -1826,7 +1827,7 @@ pub unsafe extern "C" fn rlt_tensor_resolve_conj(self_: *const rlt_tensor, out0:
     })
 }
 
-/// Takes the real part of each element; a real tensor is returned as it is.
+/// Shows the real part of each element; a real tensor is returned as it is.
 ///
 /// `out_i = Re(self_i)`
 ///
@@ -1842,26 +1843,6 @@ pub unsafe extern "C" fn rlt_tensor_real(self_: *const rlt_tensor, out0: *mut *m
             let self_ = arg::tensor(self_, "self")?;
             let out0 = out::tensor(out0, "out0")?;
             out0.give(ops::real(&self_)?)
-        }
-    })
-}
-
-/// Copies the real part of each element.
-///
-/// `out_i = Re(self_i)`
-///
-/// Shapes: `(*) -> (*), the shape of self`.
-/// Errors: None.
-///
-/// `_real_part(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor__real_part(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor__real_part", || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let self_ = arg::tensor(self_, "self")?;
-            let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::_real_part(&self_)?)
         }
     })
 }

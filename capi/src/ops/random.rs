@@ -838,3 +838,567 @@ pub unsafe extern "C" fn rlt_tensor_bernoulli_Tensor_(
         }
     })
 }
+
+/// Fills the tensor with exponential numbers.
+///
+/// `self_i ~ lambd * e^(-lambd * x)`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `lambd` must be positive.
+/// The result is written into `self`.
+///
+/// `exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_exponential_(
+    self_: *const rlt_tensor,
+    lambd: f64,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_exponential_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            ops::exponential_(&self_, lambd, generator.as_deref())
+        }
+    })
+}
+
+/// Fills the tensor with Cauchy numbers.
+///
+/// `self_i ~ sigma / (pi * ((x - median)^2 + sigma^2))`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `sigma` must be positive.
+/// The result is written into `self`.
+///
+/// `cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cauchy_(
+    self_: *const rlt_tensor,
+    median: f64,
+    sigma: f64,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_cauchy_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            ops::cauchy_(&self_, median, sigma, generator.as_deref())
+        }
+    })
+}
+
+/// Fills the tensor with powers of e of normal numbers.
+///
+/// `ln(self_i) ~ N(mean, std^2)`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `std` must be positive.
+/// The result is written into `self`.
+///
+/// `log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_log_normal_(
+    self_: *const rlt_tensor,
+    mean: f64,
+    std: f64,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_log_normal_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            ops::log_normal_(&self_, mean, std, generator.as_deref())
+        }
+    })
+}
+
+/// Fills the tensor with numbers of tries up to the first success.
+///
+/// `P(self_i = k) = (1 - p)^(k - 1) * p`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `p` must lie in (0, 1).
+/// The result is written into `self`.
+///
+/// `geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_geometric_(
+    self_: *const rlt_tensor,
+    p: f64,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_geometric_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            ops::geometric_(&self_, p, generator.as_deref())
+        }
+    })
+}
+
+/// Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds
+/// exactly.
+///
+/// `self_i ~ U{0, ..., largest}`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: Complex tensors are refused.
+/// The result is written into `self`.
+///
+/// `random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_random_(self_: *const rlt_tensor, generator: *const rlt_generator) -> i32 {
+    guard("rlt_tensor_random_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            ops::random_(&self_, generator.as_deref())
+        }
+    })
+}
+
+/// Fills the tensor with integers, each equally likely, below `to` and from `from` on.
+///
+/// `self_i ~ U{from, ..., to - 1}`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `from` must be less than `to`, and both must fit the dtype.
+/// The result is written into `self`.
+///
+/// `random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_random_from_(
+    self_: *const rlt_tensor,
+    from: i64,
+    to: *const i64,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_random_from_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let to = arg::int_opt(to);
+            let generator = arg::generator_opt(generator);
+            ops::random_from_(&self_, from, to, generator.as_deref())
+        }
+    })
+}
+
+/// Fills the tensor with integers, each equally likely, below `to`.
+///
+/// `self_i ~ U{0, ..., to - 1}`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: `to` must be positive and fit the dtype.
+/// The result is written into `self`.
+///
+/// `random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_random_to_(
+    self_: *const rlt_tensor,
+    to: i64,
+    generator: *const rlt_generator,
+) -> i32 {
+    guard("rlt_tensor_random_to_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            ops::random_to_(&self_, to, generator.as_deref())
+        }
+    })
+}
+
+/// Draws normal numbers, each of its own mean.
+///
+/// `out_i ~ N(mean_i, std^2)`
+///
+/// Shapes: `(*) -> (*), the shape of mean`.
+/// Errors: `std` must not be negative.
+///
+/// `normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_normal_Tensor_float(
+    mean: *const rlt_tensor,
+    std: f64,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_normal_Tensor_float", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let mean = arg::tensor(mean, "mean")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::normal_tensor_float(&mean, std, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws normal numbers, each of its own mean.
+///
+/// `out_i ~ N(mean_i, std^2)`
+///
+/// Shapes: `(*) -> (*), the shape of mean`.
+/// Errors: `std` must not be negative.
+/// The result is written into `out`, resized where needed.
+///
+/// `normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_normal_Tensor_float_out(
+    mean: *const rlt_tensor,
+    std: f64,
+    generator: *const rlt_generator,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_normal_Tensor_float_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let mean = arg::tensor(mean, "mean")?;
+            let generator = arg::generator_opt(generator);
+            let out = arg::tensor(out, "out")?;
+            ops::normal_tensor_float_out(&mean, std, generator.as_deref(), &out)
+        }
+    })
+}
+
+/// Draws normal numbers, each of its own deviation.
+///
+/// `out_i ~ N(mean, std_i^2)`
+///
+/// Shapes: `(*) -> (*), the shape of std`.
+/// Errors: No deviation may be negative.
+///
+/// `normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_normal_float_Tensor(
+    mean: f64,
+    std: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_normal_float_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let std = arg::tensor(std, "std")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::normal_float_tensor(mean, &std, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws normal numbers, each of its own deviation.
+///
+/// `out_i ~ N(mean, std_i^2)`
+///
+/// Shapes: `(*) -> (*), the shape of std`.
+/// Errors: No deviation may be negative.
+/// The result is written into `out`, resized where needed.
+///
+/// `normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_normal_float_Tensor_out(
+    mean: f64,
+    std: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_normal_float_Tensor_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let std = arg::tensor(std, "std")?;
+            let generator = arg::generator_opt(generator);
+            let out = arg::tensor(out, "out")?;
+            ops::normal_float_tensor_out(mean, &std, generator.as_deref(), &out)
+        }
+    })
+}
+
+/// Draws normal numbers, each of its own mean and deviation.
+///
+/// `out_i ~ N(mean_i, std_i^2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: No deviation may be negative; the shapes must broadcast.
+///
+/// `normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_normal_Tensor_Tensor(
+    mean: *const rlt_tensor,
+    std: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_normal_Tensor_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let mean = arg::tensor(mean, "mean")?;
+            let std = arg::tensor(std, "std")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::normal_tensor_tensor(&mean, &std, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws normal numbers, each of its own mean and deviation.
+///
+/// `out_i ~ N(mean_i, std_i^2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: No deviation may be negative; the shapes must broadcast.
+/// The result is written into `out`, resized where needed.
+///
+/// `normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) ->
+/// Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_normal_Tensor_Tensor_out(
+    mean: *const rlt_tensor,
+    std: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_normal_Tensor_Tensor_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let mean = arg::tensor(mean, "mean")?;
+            let std = arg::tensor(std, "std")?;
+            let generator = arg::generator_opt(generator);
+            let out = arg::tensor(out, "out")?;
+            ops::normal_tensor_tensor_out(&mean, &std, generator.as_deref(), &out)
+        }
+    })
+}
+
+/// Draws the number of events of processes with the given means.
+///
+/// `P(out_i = k) = self_i^k * e^(-self_i) / k!`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: No mean may be negative.
+///
+/// `poisson(Tensor self, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_poisson(
+    self_: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_poisson", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::poisson(&self_, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws the number of successes of `count` tries with probability `prob`.
+///
+/// `P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)`
+///
+/// Shapes: `(*), prob broadcastable to (*) -> (*)`.
+/// Errors: Both must be of one dtype.
+///
+/// `binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_binomial(
+    count: *const rlt_tensor,
+    prob: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_binomial", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let count = arg::tensor(count, "count")?;
+            let prob = arg::tensor(prob, "prob")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::binomial(&count, &prob, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws from gamma distributions of the given shapes and scale 1.
+///
+/// `out_i ~ x^(self_i - 1) * e^(-x) / Gamma(self_i)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: A derivative is asked for: that of the sample is not implemented.
+///
+/// `_standard_gamma(Tensor self, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__standard_gamma(
+    self_: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__standard_gamma", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_standard_gamma(&self_, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws shares of 1 with the given concentrations, along the last dimension.
+///
+/// `out ~ product of x_i^(self_i - 1)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: A derivative is asked for: that of the sample is not implemented.
+///
+/// `_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__sample_dirichlet(
+    self_: *const rlt_tensor,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__sample_dirichlet", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_sample_dirichlet(&self_, generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws indices with probabilities proportional to the weights of each row.
+///
+/// `P(out_j = i) = self_i / sum_k self_k`
+///
+/// Shapes: `(n) -> (num_samples) or (m, n) -> (m, num_samples)`.
+/// Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be
+/// drawn than there are.
+///
+/// `multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multinomial(
+    self_: *const rlt_tensor,
+    num_samples: i64,
+    replacement: i32,
+    generator: *const rlt_generator,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multinomial", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::multinomial(&self_, num_samples, arg::bool(replacement), generator.as_deref())?)
+        }
+    })
+}
+
+/// Draws indices with probabilities proportional to the weights of each row.
+///
+/// `P(out_j = i) = self_i / sum_k self_k`
+///
+/// Shapes: `(n) -> (num_samples) or (m, n) -> (m, num_samples)`.
+/// Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be
+/// drawn than there are.
+/// The result is written into `out`, resized where needed.
+///
+/// `multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None,
+/// Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_multinomial_out(
+    self_: *const rlt_tensor,
+    num_samples: i64,
+    replacement: i32,
+    generator: *const rlt_generator,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_multinomial_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let generator = arg::generator_opt(generator);
+            let out = arg::tensor(out, "out")?;
+            ops::multinomial_out(&self_, num_samples, arg::bool(replacement), generator.as_deref(), &out)
+        }
+    })
+}
+
+/// Draws integers, each equally likely, below `high`, as many as another tensor has elements.
+///
+/// `out_i ~ U{0, ..., high - 1}`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: `high` must be greater than `low` and both must fit the dtype.
+///
+/// `randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device?
+/// device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_randint_like(
+    self_: *const rlt_tensor,
+    high: i64,
+    options: *const rlt_tensor_options,
+    memory_format: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_randint_like", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let options = arg::options(options)?;
+            let memory_format = arg::memory_format_opt(memory_format)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::randint_like(&self_, high, options, memory_format)?)
+        }
+    })
+}
+
+/// Draws integers, each equally likely, below `high` and from `low` on, as many as another tensor has
+/// elements.
+///
+/// `out_i ~ U{low, ..., high - 1}`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: `high` must be greater than `low` and both must fit the dtype.
+///
+/// `randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout?
+/// layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_randint_like_low_dtype(
+    self_: *const rlt_tensor,
+    low: i64,
+    high: i64,
+    options: *const rlt_tensor_options,
+    memory_format: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_randint_like_low_dtype", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let options = arg::options(options)?;
+            let memory_format = arg::memory_format_opt(memory_format)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::randint_like_low_dtype(&self_, low, high, options, memory_format)?)
+        }
+    })
+}

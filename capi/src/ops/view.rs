@@ -756,3 +756,401 @@ pub unsafe extern "C" fn rlt_tensor_diagonal(
         }
     })
 }
+
+/// Removes the given dimensions that have size 1.
+///
+/// `out = self`
+///
+/// Shapes: `(..., 1, ...) -> (..., ...)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+///
+/// `squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_squeeze_dims(
+    self_: *const rlt_tensor,
+    dim: *const i64,
+    dim_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_squeeze_dims", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dim = arg::ints(dim, dim_len, "dim")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::squeeze_dims(&self_, dim)?)
+        }
+    })
+}
+
+/// Takes `length` elements of a dimension from where a tensor says.
+///
+/// `out[..., i, ...] = self[..., start + i, ...]`
+///
+/// Shapes: `(..., d, ...), () -> (..., length, ...)`.
+/// Errors: `start` must be an integer without dimensions; start + length must not exceed the size.
+///
+/// `narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_narrow_Tensor(
+    self_: *const rlt_tensor,
+    dim: i64,
+    start: *const rlt_tensor,
+    length: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_narrow_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let start = arg::tensor(start, "start")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::narrow_tensor(&self_, dim, &start, length)?)
+        }
+    })
+}
+
+/// Shows windows of a dimension, each `step` further, in a new last dimension.
+///
+/// `out[..., w, ..., k] = self[..., w * step + k, ...]`
+///
+/// Shapes: `(..., d, ...) -> (..., (d - size) / step + 1, ..., size)`.
+/// Errors: `size` must not exceed the dimension; `step` must be positive.
+///
+/// `unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_unfold(
+    self_: *const rlt_tensor,
+    dimension: i64,
+    size: i64,
+    step: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_unfold", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::unfold(&self_, dimension, size, step)?)
+        }
+    })
+}
+
+/// Adds the gradients of windows up where they lie.
+///
+/// `out[..., i, ...] = sum of grad_in[..., w, ..., k] over w * step + k = i`
+///
+/// Shapes: `grad_in -> input_sizes`.
+/// Errors: As unfold.
+///
+/// `unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_unfold_backward(
+    grad_in: *const rlt_tensor,
+    input_sizes: *const i64,
+    input_sizes_len: i64,
+    dim: i64,
+    size: i64,
+    step: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_unfold_backward", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let grad_in = arg::tensor(grad_in, "grad_in")?;
+            let input_sizes = arg::ints(input_sizes, input_sizes_len, "input_sizes")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::unfold_backward(&grad_in, input_sizes, dim, size, step)?)
+        }
+    })
+}
+
+/// Transposes each matrix of a batch.
+///
+/// `out[..., j, i] = self[..., i, j]`
+///
+/// Shapes: `(*, m, n) -> (*, n, m)`.
+/// Errors: Two dimensions are the least.
+///
+/// `mT(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mT(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_mT", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::mt(&self_)?)
+        }
+    })
+}
+
+/// Transposes and conjugates each matrix of a batch.
+///
+/// `out[..., j, i] = conj(self[..., i, j])`
+///
+/// Shapes: `(*, m, n) -> (*, n, m)`.
+/// Errors: Two dimensions are the least.
+///
+/// `mH(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_mH(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_mH", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::mh(&self_)?)
+        }
+    })
+}
+
+/// Transposes and conjugates each matrix of a batch.
+///
+/// `out[..., j, i] = conj(self[..., i, j])`
+///
+/// Shapes: `(*, m, n) -> (*, n, m)`.
+/// Errors: Two dimensions are the least.
+///
+/// `adjoint(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_adjoint(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_adjoint", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::adjoint(&self_)?)
+        }
+    })
+}
+
+/// Transposes and conjugates a matrix.
+///
+/// `out[j, i] = conj(self[i, j])`
+///
+/// Shapes: `(m, n) -> (n, m)`.
+/// Errors: Two dimensions, or none, are wanted.
+///
+/// `matrix_H(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_matrix_H(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_matrix_H", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::matrix_h(&self_)?)
+        }
+    })
+}
+
+/// Turns the order of the dimensions around.
+///
+/// `out[k, ..., i] = self[i, ..., k]`
+///
+/// Shapes: `(d_0, ..., d_n) -> (d_n, ..., d_0)`.
+/// Errors: None.
+///
+/// `numpy_T(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_numpy_T(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_numpy_T", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::numpy_t(&self_)?)
+        }
+    })
+}
+
+/// Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: A view cannot be detached in place.
+/// The result is written into `self`.
+///
+/// `detach_(Tensor(a!) self) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_detach_(self_: *const rlt_tensor) -> i32 {
+    guard("rlt_tensor_detach_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            ops::detach_(&self_)
+        }
+    })
+}
+
+/// Splits a dimension as split does; the parts are not counted as views of one another.
+///
+/// `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
+///
+/// Shapes: `(..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)`.
+/// Errors: `split_size` must not be negative, and 0 only for an empty dimension.
+///
+/// `unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_unsafe_split_Tensor(
+    self_: *const rlt_tensor,
+    split_size: i64,
+    dim: i64,
+    out0: *mut *mut rlt_tensor_list,
+) -> i32 {
+    guard("rlt_tensor_unsafe_split_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor_list(out0, "out0")?;
+            out0.give(ops::unsafe_split_tensor(&self_, split_size, dim)?)
+        }
+    })
+}
+
+/// Shows the conjugate of each element, which is computed where it is needed.
+///
+/// `out_i = conj(self_i)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Real tensors are refused.
+///
+/// `_conj(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__conj(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor__conj", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_conj(&self_)?)
+        }
+    })
+}
+
+/// Shows the opposite of each element, which is computed where it is needed.
+///
+/// `out_i = -self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Integers are refused.
+///
+/// `_neg_view(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__neg_view(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor__neg_view", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_neg_view(&self_)?)
+        }
+    })
+}
+
+/// Carries out a negation that was put off.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: None.
+///
+/// `resolve_neg(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_resolve_neg(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_resolve_neg", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::resolve_neg(&self_)?)
+        }
+    })
+}
+
+/// Shows complex numbers as pairs of real ones.
+///
+/// `out[..., 0] = Re(self), out[..., 1] = Im(self)`
+///
+/// Shapes: `(*) -> (*, 2)`.
+/// Errors: Real tensors are refused, and conjugates that were put off.
+///
+/// `view_as_real(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_view_as_real(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_view_as_real", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::view_as_real(&self_)?)
+        }
+    })
+}
+
+/// Shows pairs of real numbers as complex ones.
+///
+/// `out = self[..., 0] + self[..., 1] * sqrt(-1)`
+///
+/// Shapes: `(*, 2) -> (*)`.
+/// Errors: The last dimension must have size 2 and stride 1; other strides and the offset must be even.
+///
+/// `view_as_complex(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_view_as_complex(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_view_as_complex", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::view_as_complex(&self_)?)
+        }
+    })
+}
+
+/// Shows the imaginary part of each element.
+///
+/// `out_i = Im(self_i)`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: Real tensors are refused.
+///
+/// `imag(Tensor(a) self) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_imag(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_imag", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::imag(&self_)?)
+        }
+    })
+}
+
+/// Converts to complex numbers of halves.
+///
+/// `out_i = self_i`
+///
+/// Shapes: `(*) -> (*), the shape of self`.
+/// Errors: A channels-last format needs 4 (or 5) dimensions.
+///
+/// `chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_chalf(
+    self_: *const rlt_tensor,
+    memory_format: *const i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_chalf", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let memory_format = arg::memory_format_opt(memory_format)?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::chalf(&self_, memory_format)?)
+        }
+    })
+}

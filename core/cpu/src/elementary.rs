@@ -126,6 +126,13 @@ of_two! {
     };
 }
 
+of_two! {
+    /// out = a cos b
+    real_of_polar("polar_cpu"): |size, angle| size * math::cos(angle);
+    /// out = a sin b
+    imaginary_of_polar("polar_cpu"): |size, angle| size * math::sin(angle);
+}
+
 /// The angle of the point (x, y), within 3 ulp, with the signs of the C standard.
 #[inline(always)]
 fn angle<V: FloatVector>(y: V, x: V) -> V {

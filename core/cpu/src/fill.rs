@@ -2,9 +2,9 @@
 
 use crate::array::Array;
 use crate::convert::{Target, caster};
-use crate::number::{Number, Wide};
+use crate::number::{Analytic, Number, Wide};
 use crate::pointwise::Loop;
-use rushlight_base::{DType, Result, Scalar};
+use rushlight_base::{Complex128, DType, Result, Scalar};
 
 /// out = value
 pub fn fill(walk: &Loop<1>, value: Scalar) -> Result<()> {
@@ -64,6 +64,83 @@ pub fn arange(out: &Array, start: Scalar, step: Scalar) -> Result<()> {
             index += 1.0;
             T::cast(value)
         });
+        Ok(())
+    })
+}
+
+/// out = the next of `values`, element by element, for a one-dimensional output.
+pub fn integers(out: &Array, mut values: impl Iterator<Item = i64>) -> Result<()> {
+    let walk = Loop::new([out.clone()])?;
+    dispatch!(out.dtype(), "indices_cpu", integer unsigned half float, T => {
+        walk.generate::<T>(|| T::cast(values.next().unwrap_or_default()));
+        Ok(())
+    })
+}
+
+/// `first, first + step, ..., last`: from the nearer end, so that both are met exactly.
+fn spaced<W: Analytic>(first: W, last: W, count: usize) -> impl FnMut() -> W {
+    let intervals = count.saturating_sub(1);
+    let step = last.sub(first).div(W::from_f64(intervals.max(1) as f64));
+    let mut at = 0;
+    move || {
+        let nearer = at < count / 2 || count == 1;
+        let value = if nearer {
+            first.add(step.mul(W::from_f64(at as f64)))
+        } else {
+            last.sub(step.mul(W::from_f64((intervals - at) as f64)))
+        };
+        at += 1;
+        value
+    }
+}
+
+/// out = evenly spaced from start to end, for a one-dimensional output. Integers cut the steps, counted in `f64`.
+pub fn linspace(out: &Array, start: Scalar, end: Scalar) -> Result<()> {
+    let walk = Loop::new([out.clone()])?;
+    let count = out.numel();
+    if out.dtype().is_integral(false) {
+        let (first, last) = (start.to_i64(), end.to_i64());
+        let step = (last as f64 - first as f64) / count.saturating_sub(1).max(1) as f64;
+        let mut at = 0;
+        return dispatch!(out.dtype(), "linspace_cpu", integer, T => {
+            walk.generate::<T>(|| {
+                let nearer = at < count / 2 || count == 1;
+                let value = if nearer {
+                    first.wrapping_add((step * at as f64) as i64)
+                } else {
+                    last.wrapping_sub((step * (count - at - 1) as f64) as i64)
+                };
+                at += 1;
+                T::cast(value)
+            });
+            Ok(())
+        });
+    }
+    dispatch!(out.dtype(), "linspace_cpu", half float complex, T => {
+        type W = <T as Number>::Wide;
+        let mut next = spaced(W::from_scalar(start), W::from_scalar(end), count);
+        walk.generate::<T>(|| T::narrow(next()));
+        Ok(())
+    })
+}
+
+/// out = powers of base with evenly spaced exponents, for a one-dimensional output. The exponents are counted, and the
+/// powers taken, in doubles, which a base is in any case.
+pub fn logspace(out: &Array, start: Scalar, end: Scalar, base: f64) -> Result<()> {
+    let walk = Loop::new([out.clone()])?;
+    let count = out.numel();
+    if out.dtype().is_complex() {
+        let mut next = spaced(Complex128::from_scalar(start), Complex128::from_scalar(end), count);
+        return dispatch!(out.dtype(), "logspace_cpu", complex, T => {
+            walk.generate::<T>(|| T::cast(next().expf(base)));
+            Ok(())
+        });
+    }
+    // Bounds are cut to the dtype before anything is computed.
+    let bound = |value: Scalar| if out.dtype().is_integral(false) { value.to_i64() as f64 } else { value.to_f64() };
+    let mut next = spaced(bound(start), bound(end), count);
+    dispatch!(out.dtype(), "logspace_cpu", integer half float, T => {
+        walk.generate::<T>(|| T::cast(base.powf(next())));
         Ok(())
     })
 }

@@ -49,6 +49,7 @@ mod select;
 mod shared;
 pub mod softmax;
 pub mod sort;
+pub mod special;
 pub mod triangle;
 pub mod unfold;
 mod volume;

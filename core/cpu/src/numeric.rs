@@ -5,7 +5,7 @@
 
 use crate::number::{Analytic, Flag, Number, Ordered, Wide};
 use crate::pointwise::{HEAVY, LIGHT, Loop};
-use rushlight_base::{Complex64, Complex128, DType, Result, Scalar, ensure};
+use rushlight_base::{Complex64, Complex128, DType, Result, Scalar, bf16, ensure, f16};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Kernels `out = f(a)` of floats: their PyTorch name and the function of a number.
@@ -263,6 +263,138 @@ pub fn lerp_scalar(walk: &Loop<3>, weight: Scalar) -> Result<()> {
     })
 }
 
+/// out = the angle of a in the complex plane: of a real number 0 or pi, unless it is no number
+pub fn angle(walk: &Loop<2>) -> Result<()> {
+    match walk.common() {
+        DType::C32 | DType::C64 => walk.map::<f32, Complex64>(HEAVY, |a| a.im.atan2(a.re)),
+        DType::C128 => walk.map::<f64, Complex128>(HEAVY, |a| a.im.atan2(a.re)),
+        other => compute!(other, "angle_cpu", half float, T => {
+            type W = <T as Number>::Wide;
+            walk.map::<T, T>(LIGHT, |a| {
+                // What is no number stays so.
+                if a.is_nan() {
+                    a
+                } else if a < W::ZERO {
+                    W::from_f64(std::f64::consts::PI)
+                } else {
+                    W::ZERO
+                }
+            })
+        }),
+    }
+}
+
+/// out = the greatest common divisor, not negative
+pub fn gcd(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.common(), "gcd_cpu", integer, T => walk.map::<T, T, T>(HEAVY, |a, b| Divisible::gcd(a, b)))
+}
+
+/// out = the least common multiple, not negative
+pub fn lcm(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.common(), "lcm_cpu", integer, T => walk.map::<T, T, T>(HEAVY, |a, b| Divisible::lcm(a, b)))
+}
+
+/// Integers, as divisors see them; what leaves the dtype wraps.
+trait Divisible: Wide {
+    fn gcd(self, other: Self) -> Self;
+    fn lcm(self, other: Self) -> Self;
+}
+
+macro_rules! divisible {
+    ($($type:ty: $size:expr;)*) => {$(
+        impl Divisible for $type {
+            #[inline(always)]
+            fn gcd(self, other: $type) -> $type {
+                let (mut a, mut b) = ($size(self), $size(other));
+                while a != 0 {
+                    (a, b) = (b % a, a);
+                }
+                b as $type
+            }
+            #[inline(always)]
+            fn lcm(self, other: $type) -> $type {
+                let divisor = self.gcd(other);
+                if divisor == 0 { 0 } else { $size(self.wrapping_div(divisor).wrapping_mul(other)) as $type }
+            }
+        }
+    )*};
+}
+
+divisible! {
+    u8: (|value: u8| value);
+    i8: i8::unsigned_abs;
+    i16: i16::unsigned_abs;
+    i32: i32::unsigned_abs;
+    i64: i64::unsigned_abs;
+}
+
+/// out = the mantissa of a, in [0.5, 1)
+pub fn mantissa(walk: &Loop<2>) -> Result<()> {
+    compute!(walk.common(), "frexp", half float, T => walk.map::<T, T>(LIGHT, |a| Binary::take_apart(a).0))
+}
+
+/// out = the exponent of 2 that belongs to the mantissa of a
+pub fn exponent(walk: &Loop<2>) -> Result<()> {
+    compute!(walk.common(), "frexp", half float, T => walk.map::<i32, T>(LIGHT, |a| Binary::take_apart(a).1))
+}
+
+/// out = the number next to a towards b. Halves step in their own digits.
+pub fn nextafter(walk: &Loop<3>) -> Result<()> {
+    dispatch!(walk.common(), "nextafter_cpu", half float, T => walk.map_bits::<T>(LIGHT, Binary::next_towards))
+}
+
+/// Floating numbers, as their bits are seen.
+pub(crate) trait Binary: Copy {
+    fn take_apart(self) -> (Self, i32);
+    fn next_towards(self, other: Self) -> Self;
+}
+
+macro_rules! binary {
+    ($($type:ident, $bits:ident, mantissa $mantissa:expr, bias $bias:expr, zero $zero:expr;)*) => {$(
+        impl Binary for $type {
+            #[inline(always)]
+            fn take_apart(self) -> ($type, i32) {
+                const EXPONENT: $bits = <$bits>::MAX >> 1 >> $mantissa;
+                const HALF: $bits = ($bias - 1) << $mantissa;
+                let stored = self.to_bits() >> $mantissa & EXPONENT;
+                if stored == EXPONENT || self == $zero {
+                    return (self, 0);
+                }
+                // A subnormal number is shifted up to a normal one.
+                let shift = if stored == 0 { (self.to_bits() << 1 >> 1).leading_zeros() as i32 - ($bits::BITS as i32 - 1 - $mantissa) } else { 0 };
+                let kept = self.to_bits() & !(EXPONENT << $mantissa);
+                let kept = if stored == 0 { (kept << shift) & !(EXPONENT << $mantissa) | (self.to_bits() & !(<$bits>::MAX >> 1)) } else { kept };
+                let exponent = if stored == 0 { 1 - shift } else { stored as i32 };
+                ($type::from_bits(kept | HALF), exponent - ($bias - 1))
+            }
+            #[inline(always)]
+            fn next_towards(self, other: $type) -> $type {
+                if self.is_nan() || other.is_nan() {
+                    return $type::NAN;
+                }
+                if self == other {
+                    return other;
+                }
+                let sign = <$bits>::MAX ^ <$bits>::MAX >> 1;
+                if self == $zero {
+                    return $type::from_bits(other.to_bits() & sign | 1);
+                }
+                // Away from zero the bits count up.
+                let away = (self < other) == (self > $zero);
+                let bits = self.to_bits();
+                $type::from_bits(if away { bits + 1 } else { bits - 1 })
+            }
+        }
+    )*};
+}
+
+binary! {
+    f32, u32, mantissa 23, bias 127, zero 0.0;
+    f64, u64, mantissa 52, bias 1023, zero 0.0;
+    f16, u16, mantissa 10, bias 15, zero f16::ZERO;
+    bf16, u16, mantissa 7, bias 127, zero bf16::ZERO;
+}
+
 /// Is a weight nearer to 0 than to 1?
 trait Weight: Wide {
     fn is_small(self) -> bool;
@@ -301,4 +433,33 @@ pub fn addcdiv(walk: &Loop<4>, value: Scalar) -> Result<()> {
         let value = <T as Number>::Wide::from_scalar(value);
         walk.map::<T, T, T, T>(LIGHT, move |a, b, c| a.add(value.mul(b).div(c)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_taken_apart_come_together() {
+        for x in [1.0f32, -0.75, 3e38, 1e-40, -f32::MIN_POSITIVE, f32::from_bits(1)] {
+            let (mantissa, exponent) = x.take_apart();
+            assert!((0.5..1.0).contains(&mantissa.abs()), "{x}: {mantissa}");
+            assert_eq!(f64::from(mantissa) * 2f64.powi(exponent), f64::from(x));
+        }
+        assert_eq!((0f64.take_apart(), f64::INFINITY.take_apart()), ((0.0, 0), (f64::INFINITY, 0)));
+    }
+
+    #[test]
+    fn neighbours_are_one_step_away() {
+        assert_eq!(1f32.next_towards(2.0), 1.0 + f32::EPSILON);
+        assert_eq!((0f64.next_towards(-1.0), (-1f64).next_towards(-1.0)), (-f64::from_bits(1), -1.0));
+        assert_eq!(bf16::ONE.next_towards(bf16::ZERO).to_f32(), 1.0 - 1.0 / 256.0);
+        assert!(1f32.next_towards(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn divisors_are_not_negative() {
+        assert_eq!((Divisible::gcd(-12i32, 18), Divisible::gcd(0u8, 0), Divisible::lcm(4i64, -6)), (6, 0, 12));
+        assert_eq!(Divisible::gcd(i8::MIN, 0), i8::MIN);
+    }
 }

@@ -4,8 +4,11 @@ use crate::array::Array;
 use crate::convert::Target;
 use crate::pointwise::Loop;
 use crate::room::filled;
-use rushlight_base::random::{self, Bernoulli, BlockNormal, Generator, Normal, RandomInteger, Real, Uniform};
-use rushlight_base::{Element, Error, Result, ensure};
+use rushlight_base::random::{
+    self, Bernoulli, BlockNormal, Cauchy, Exponential, Generator, Geometric, LogNormal, Normal, RandomInteger, Real,
+    Uniform,
+};
+use rushlight_base::{DType, Element, Error, Result, ensure};
 
 /// Contiguous outputs of at least this many elements draw normal numbers in blocks.
 const BLOCKS_FROM: usize = 16;
@@ -46,6 +49,141 @@ fn normal_blocks<T: BlockNormal>(
     let mut values = values.into_iter();
     walk.generate::<T>(|| values.next().unwrap_or_default());
     Ok(())
+}
+
+/// Floating numbers that are drawn in doubles, whatever the dtype.
+fn drawn(walk: &Loop<1>, kernel: &str, mut draw: impl FnMut() -> f64) -> Result<()> {
+    dispatch!(walk.dtype(0), kernel, half float, T => {
+        walk.generate::<T>(|| <T as Real>::from_f64(draw()));
+        Ok(())
+    })
+}
+
+/// Exponential with rate `lambda`; an infinite rate gives zeros without a draw.
+pub fn exponential(walk: &Loop<1>, lambda: f64, generator: &mut Generator) -> Result<()> {
+    let distribution = Exponential::new(lambda)?;
+    drawn(walk, "exponential_cpu", || distribution.sample(generator))
+}
+
+/// Cauchy around `median` with scale `sigma`.
+pub fn cauchy(walk: &Loop<1>, median: f64, sigma: f64, generator: &mut Generator) -> Result<()> {
+    let distribution = Cauchy::new(median, sigma)?;
+    drawn(walk, "cauchy_cpu", || distribution.sample(generator))
+}
+
+/// Powers of e of normal numbers.
+pub fn log_normal(walk: &Loop<1>, mean: f64, std: f64, generator: &mut Generator) -> Result<()> {
+    let distribution = LogNormal::new(mean, std)?;
+    drawn(walk, "log_normal_cpu", || distribution.sample(generator))
+}
+
+/// Tries up to the first success.
+pub fn geometric(walk: &Loop<1>, p: f64, generator: &mut Generator) -> Result<()> {
+    let distribution = Geometric::new(p)?;
+    dispatch!(walk.dtype(0), "geometric_cpu", integer half float, T => {
+        walk.generate::<T>(|| T::cast(distribution.sample(generator)));
+        Ok(())
+    })
+}
+
+/// `out = draw(a)` for parameters that may be refused.
+fn drawn_from(walk: &Loop<2>, kernel: &str, mut draw: impl FnMut(f64) -> Result<f64>) -> Result<()> {
+    let mut failed: Option<Error> = None;
+    dispatch!(walk.dtype(0), kernel, half float, T => {
+        walk.transform::<T, T>(|a| {
+            let sample = draw(<T as Real>::to_f64(a)).unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                0.0
+            });
+            <T as Real>::from_f64(sample)
+        });
+        Ok(())
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// out = events of a process with mean a
+pub fn poisson(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
+    drawn_from(walk, "poisson_cpu", |rate| random::poisson(generator, rate))
+}
+
+/// out = a sample of the gamma distribution of shape a, at least the smallest normal number
+pub fn standard_gamma(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
+    let least = smallest(walk.dtype(0));
+    drawn_from(walk, "gamma_cpu", |shape| Ok(random::standard_gamma(generator, shape)?.max(least)))
+}
+
+/// out = successes of a tries with probability b
+pub fn binomial(walk: &Loop<3>, generator: &mut Generator) -> Result<()> {
+    dispatch!(walk.dtype(0), "binomial_cpu", half float, T => {
+        walk.transform::<T, T, T>(|count, p| random::binomial(generator, count, p));
+        Ok(())
+    })
+}
+
+/// out = shares of 1, drawn in rows of `length` with the concentrations a
+pub fn dirichlet(walk: &Loop<2>, length: usize, generator: &mut Generator) -> Result<()> {
+    let mut samples = Vec::new();
+    let count = walk.count();
+    samples
+        .try_reserve_exact(count)
+        .map_err(|_| rushlight_base::err!(OutOfMemory, "not enough memory for {count} samples"))?;
+    drawn_from(walk, "dirichlet", |shape| {
+        let sample = random::standard_gamma(generator, shape)?;
+        samples.push(sample);
+        Ok(sample)
+    })?;
+    for row in samples.chunks_mut(length.max(1)) {
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|sample| *sample /= sum);
+    }
+    let (least, most) = (smallest(walk.dtype(0)), below_one(walk.dtype(0)));
+    let mut shares = samples.into_iter();
+    drawn_from(walk, "dirichlet", |_| Ok(shares.next().unwrap_or_default().max(least).min(most)))
+}
+
+/// The smallest normal number of a floating dtype.
+fn smallest(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 2f64.powi(-14),
+        DType::F64 => f64::MIN_POSITIVE,
+        _ => f64::from(f32::MIN_POSITIVE),
+    }
+}
+
+/// The largest number below 1 of a floating dtype.
+fn below_one(dtype: DType) -> f64 {
+    1.0 - match dtype {
+        DType::F16 => 2f64.powi(-11),
+        DType::BF16 => 2f64.powi(-8),
+        DType::F32 => 2f64.powi(-24),
+        _ => 2f64.powi(-53),
+    }
+}
+
+/// Refuses deviations below zero.
+pub fn check_deviations(std: &Array) -> Result<()> {
+    let walk = Loop::new([std.clone(), std.clone()])?;
+    let mut least = f64::INFINITY;
+    dispatch!(std.dtype(), "normal_kernel_cpu", half float, T => {
+        walk.visit::<T, T>(|value, _| least = least.min(<T as Real>::to_f64(value)));
+        Ok(())
+    })?;
+    ensure!(least >= 0.0, Runtime, "normal expects all elements of std >= 0.0");
+    Ok(())
+}
+
+/// The whole range of a dtype (`from` absent), or from a number on.
+pub fn whole_range(walk: &Loop<1>, from: Option<i64>, generator: &mut Generator) -> Result<()> {
+    let dtype = walk.dtype(0);
+    let distribution = match from {
+        None => RandomInteger::whole(dtype)?,
+        Some(from) => RandomInteger::from_on(from, dtype)?,
+    };
+    dispatch!(dtype, "random_cpu", integer unsigned half float bool, T => {
+        walk.generate::<T>(|| T::cast(distribution.sample(generator)));
+        Ok(())
+    })
 }
 
 /// Integers in [low, high), in any dtype.
@@ -111,6 +249,83 @@ pub fn coins_of(walk: &Loop<2>, generator: &mut Generator) -> Result<()> {
         })
     })?;
     failed.map_or(Ok(()), Err)
+}
+
+/// Draws indices with probabilities that rows of weights have: `samples` for each row of `categories` weights, into
+/// `out`. Without replacement, the largest of weights over exponential numbers win, which is the same; with, a
+/// uniform number is looked up in the running sum.
+pub fn multinomial(
+    out: &Array,
+    weights: &Array,
+    categories: usize,
+    samples: usize,
+    replacement: bool,
+    generator: &mut Generator,
+) -> Result<()> {
+    let mut drawn = Vec::new();
+    dispatch!(weights.dtype(), "multinomial", half float, T => {
+        let mut values = filled(weights.numel(), T::default())?;
+        let strides = rushlight_base::contiguous_strides(weights.sizes());
+        // SAFETY: as many elements as the sizes say, kept until the end of the walk.
+        let room = unsafe { Array::new(values.as_mut_ptr().cast(), T::DTYPE, weights.sizes(), &strides) };
+        Loop::new([room, weights.clone()])?.transform::<T, T>(|weight| weight);
+        for row in values.chunks(categories.max(1)) {
+            check_weights(row)?;
+        }
+        if replacement && samples > 1 {
+            for row in values.chunks(categories.max(1)) {
+                with_replacement(row, samples, generator, &mut drawn);
+            }
+        } else {
+            let distribution = Exponential::new(1.0)?;
+            for weight in &mut values {
+                let draw = <T as Real>::from_f64(distribution.sample(generator));
+                *weight = <T as Real>::from_f64(<T as Real>::to_f64(*weight) / <T as Real>::to_f64(draw));
+            }
+            for row in values.chunks(categories.max(1)) {
+                let mut order: Vec<usize> = (0..row.len()).collect();
+                order.sort_by(|&a, &b| <T as Real>::to_f64(row[b]).total_cmp(&<T as Real>::to_f64(row[a])));
+                drawn.extend(order.into_iter().take(samples).map(|index| index as i64));
+            }
+        }
+        Ok(())
+    })?;
+    let mut drawn = drawn.into_iter();
+    Loop::new([out.clone()])?.generate::<i64>(|| drawn.next().unwrap_or_default());
+    Ok(())
+}
+
+fn check_weights<T: Real>(row: &[T]) -> Result<()> {
+    ensure!(
+        row.iter().all(|weight| (0.0..f64::INFINITY).contains(&weight.to_f64())),
+        Runtime,
+        "probability tensor contains either `inf`, `nan` or element < 0"
+    );
+    let sum: f64 = row.iter().map(|weight| weight.to_f64()).sum();
+    ensure!(sum > 0.0, Runtime, "invalid multinomial distribution (sum of probabilities <= 0)");
+    Ok(())
+}
+
+fn with_replacement<T: Real>(row: &[T], samples: usize, generator: &mut Generator, drawn: &mut Vec<i64>) {
+    // A double adds up in its own precision, everything else in that of floats.
+    let round = |value: f64| if T::DTYPE == DType::F64 { value } else { f64::from(value as f32) };
+    let mut sum = 0.0;
+    let mut running: Vec<f64> = row
+        .iter()
+        .map(|weight| {
+            sum = round(sum + weight.to_f64());
+            sum
+        })
+        .collect();
+    running.iter_mut().for_each(|value| *value = round(*value / sum));
+    if let Some(last) = running.last_mut() {
+        *last = 1.0;
+    }
+    let unit = Uniform::<f64>::new(0.0, 1.0);
+    for _ in 0..samples {
+        let draw = unit.as_ref().map_or(0.0, |unit| unit.sample(generator));
+        drawn.push(running.partition_point(|&value| value < draw) as i64);
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::Entry;
 use rushlight_base::{Device, Result, ensure, err};
-use rushlight_tensor::{Dense, Geometry, Tensor};
+use rushlight_tensor::{Dense, Geometry, Lazy, Tensor};
 
 impl Entry {
     /// The entry `name` that holds `tensor`. A tensor without data cannot be saved.
@@ -19,22 +19,18 @@ impl Entry {
             offset,
             storage: dense.storage,
             requires_grad: tensor.requires_grad() && tensor.is_leaf(),
-            conjugate: false,
-            negative: false,
+            conjugate: dense.lazy.conj,
+            negative: dense.lazy.neg,
         })
     }
 
     /// The tensor of this entry, on the CPU.
     pub fn into_tensor(self) -> Result<Tensor> {
-        ensure!(
-            !self.conjugate && !self.negative,
-            NotImplemented,
-            "entry '{}' is a lazy conjugate or negative view",
-            self.name
-        );
         let geometry = Geometry { sizes: self.sizes, strides: self.strides, offset: self.offset as i64 };
         let (storage, dtype) = (self.storage, self.dtype);
-        let tensor = Tensor::from_dense(Dense::new(storage, geometry, dtype, Device::CPU));
+        let mut dense = Dense::new(storage, geometry, dtype, Device::CPU);
+        dense.lazy = Lazy { conj: self.conjugate, neg: self.negative };
+        let tensor = Tensor::from_dense(dense);
         if self.requires_grad {
             tensor.set_requires_grad(true)?;
         }

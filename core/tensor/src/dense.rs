@@ -119,6 +119,50 @@ pub fn strides_in(sizes: &[i64], format: MemoryFormat) -> Result<DimVec> {
     Ok(strides)
 }
 
+/// What was put off: a tensor's elements are those of its storage conjugated, or negated, or both. Kernels never meet
+/// such a tensor: the layer `dispatch/lazy.rs` carries out what was put off before it calls them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lazy {
+    /// Conjugated.
+    pub conj: bool,
+    /// Negated.
+    pub neg: bool,
+}
+
+impl Lazy {
+    /// Nothing was put off.
+    pub const NONE: Lazy = Lazy { conj: false, neg: false };
+}
+
+/// What a view shows of a storage: more than a geometry where the elements are taken for something else.
+pub struct Shown {
+    /// How it looks at the storage.
+    pub geometry: Geometry,
+    /// As which elements.
+    pub dtype: DType,
+    /// What is put off.
+    pub lazy: Lazy,
+}
+
+/// What the rule of a view returns.
+pub trait View {
+    /// All of what a view of `base` shows.
+    fn of(self, base: &Dense) -> Shown;
+}
+
+impl View for Geometry {
+    #[inline]
+    fn of(self, base: &Dense) -> Shown {
+        Shown { geometry: self, dtype: base.dtype, lazy: base.lazy }
+    }
+}
+
+impl View for Shown {
+    fn of(self, _base: &Dense) -> Shown {
+        self
+    }
+}
+
 /// The consistent snapshot of a dense tensor: what a call works on from its first look to its end.
 #[derive(Clone)]
 pub struct Dense {
@@ -132,6 +176,8 @@ pub struct Dense {
     pub device: Device,
     /// Is this a number in a tensor's clothes (see `KeySet::WRAPPED`)?
     pub wrapped: bool,
+    /// What of the elements was put off.
+    pub lazy: Lazy,
     // What every call asks, known from the start: a body never changes.
     /// Is the geometry row-major without gaps?
     contiguous: bool,
@@ -152,7 +198,7 @@ impl Dense {
     pub fn new(storage: Storage, geometry: Geometry, dtype: DType, device: Device) -> Dense {
         let (contiguous, elements) = (geometry.is_contiguous(), geometry.numel());
         let at = storage.data().wrapping_offset(geometry.offset as isize * dtype.size() as isize);
-        Dense { storage, geometry, dtype, device, wrapped: false, contiguous, elements, at }
+        Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous, elements, at }
     }
 
     /// Extent of each dimension.
@@ -200,6 +246,15 @@ impl Dense {
     /// The same bytes seen through another geometry. A view of a number is a tensor like others.
     pub fn with_geometry(&self, geometry: Geometry) -> Dense {
         Dense::new(self.storage.clone(), geometry, self.dtype, self.device)
+    }
+
+    /// The same bytes as a view shows them.
+    #[inline]
+    pub fn shown(&self, view: impl View) -> Dense {
+        let Shown { geometry, dtype, lazy } = view.of(self);
+        let mut dense = Dense::new(self.storage.clone(), geometry, dtype, self.device);
+        dense.lazy = lazy;
+        dense
     }
 
     /// Is every element at an address of its own? (`expand` makes tensors where this is not so.)
@@ -326,7 +381,7 @@ impl Spec {
         }
         let geometry = Geometry { strides: contiguous_strides(&sizes), sizes, offset: 0 };
         let (elements, at) = (geometry.numel(), storage.data());
-        Dense { storage, geometry, dtype, device, wrapped: false, contiguous: true, elements, at }
+        Dense { storage, geometry, dtype, device, wrapped: false, lazy: Lazy::NONE, contiguous: true, elements, at }
     }
 
     /// May this result be stored as `dtype`?

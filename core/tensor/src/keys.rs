@@ -3,7 +3,7 @@
 //! A call ORs the keys of its tensor arguments with what the thread includes, takes away what the thread
 //! excludes, and looks at one word. With no layer bit left it goes straight to the typed kernel.
 
-use crate::dense::Dense;
+use crate::dense::{Dense, Lazy};
 use rushlight_base::DeviceType;
 use std::cell::Cell;
 use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
@@ -24,6 +24,14 @@ impl KeySet {
     /// Lives on a CUDA device.
     pub const CUDA: KeySet = KeySet(1 << 2);
 
+    // Facts about a tensor that a layer below autograd's callers carries out.
+    /// The elements are those of the storage, conjugated.
+    pub const CONJ: KeySet = KeySet(1 << 14);
+    /// The elements are those of the storage, negated.
+    pub const NEG: KeySet = KeySet(1 << 15);
+    /// Something was put off.
+    pub const LAZY: KeySet = KeySet(KeySet::CONJ.0 | KeySet::NEG.0);
+
     // Layers, innermost first.
     /// Has autograd metadata: requires a gradient, or is a tracked view.
     pub const AUTOGRAD: KeySet = KeySet(1 << 16);
@@ -37,7 +45,7 @@ impl KeySet {
     pub const RECORD: KeySet = KeySet(1 << 20);
 
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
-    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0);
+    pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0);
     /// Everything that keeps a call from going straight to the kernel.
     pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0);
 
@@ -49,7 +57,13 @@ impl KeySet {
             DeviceType::Meta => KeySet::META,
             DeviceType::Cuda => KeySet::CUDA,
         };
-        if dense.wrapped { place | KeySet::WRAPPED } else { place }
+        if dense.wrapped || dense.lazy != Lazy::NONE { place | KeySet::of_rare(dense) } else { place }
+    }
+
+    #[cold]
+    fn of_rare(dense: &Dense) -> KeySet {
+        let facts = [(dense.wrapped, KeySet::WRAPPED), (dense.lazy.conj, KeySet::CONJ), (dense.lazy.neg, KeySet::NEG)];
+        facts.into_iter().filter(|(is, _)| *is).fold(KeySet::EMPTY, |keys, (_, key)| keys | key)
     }
 
     /// Is any key of `other` in this set?
@@ -128,6 +142,12 @@ thread_local! {
 pub fn active(tensors: KeySet) -> KeySet {
     let local = LOCAL.get();
     (tensors | local.include) & !local.exclude & KeySet::LAYERS
+}
+
+/// The layers that a call has to pass which only looks at memory in another way: what was put off stays so.
+#[inline]
+pub fn active_for_view(tensors: KeySet) -> KeySet {
+    active(tensors) & !KeySet::LAZY
 }
 
 /// While it lives, the thread includes or excludes keys; then the former state comes back.

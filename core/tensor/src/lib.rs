@@ -17,7 +17,7 @@ mod refcount;
 mod tensor;
 
 pub use body::Pinned;
-pub use dense::{Dense, Geometry, Spec};
+pub use dense::{Dense, Geometry, Lazy, Spec};
 pub use dispatch::{Op, Value, Values};
 pub use generator::{Generator, manual_seed};
 pub use keys::{KeyGuard, KeySet};

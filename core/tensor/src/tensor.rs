@@ -6,7 +6,7 @@
 
 use crate::autograd::{AutogradMeta, History};
 use crate::body::Pinned;
-use crate::dense::{Dense, Geometry, Spec};
+use crate::dense::{Dense, Geometry, Spec, View};
 use crate::keys::KeySet;
 use crate::options::Options;
 pub use crate::refcount::{Tensor, TensorImpl};
@@ -37,7 +37,8 @@ impl Tensor {
 
     /// The elements in row-major order. `T` must be the tensor's dtype.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        let dense = self.dense()?;
+        let plain = crate::dispatch::carried_out(self)?;
+        let dense = plain.dense()?;
         ensure!(dense.dtype == T::DTYPE, Type, "expected a tensor of {} but got {}", T::DTYPE, dense.dtype);
         ensure!(!dense.is_meta(), NotImplemented, "Cannot copy out of meta tensor; no data!");
         let count = dense.numel();
@@ -76,12 +77,22 @@ impl Tensor {
 
     /// A view: another geometry over the same bytes, with the same version counter and no history yet.
     #[inline]
-    pub fn view_of(&self, dense: &Dense, geometry: Geometry) -> Tensor {
-        let view = Tensor::from_dense(dense.with_geometry(geometry));
+    pub fn view_of(&self, dense: &Dense, view: impl View) -> Tensor {
+        let view = Tensor::from_dense(dense.shown(view));
         if let Some(version) = self.imp().version.get() {
             let _ = view.imp().version.set(version.clone());
         }
         view
+    }
+
+    /// Are the elements those of the storage, conjugated?
+    pub fn is_conj(&self) -> bool {
+        self.keys().intersects(KeySet::CONJ)
+    }
+
+    /// Are the elements those of the storage, negated?
+    pub fn is_neg(&self) -> bool {
+        self.keys().intersects(KeySet::NEG)
     }
 
     /// The keys of this tensor.
@@ -107,7 +118,7 @@ impl Tensor {
     /// Change the geometry in place (`transpose_`, `squeeze_`, ...).
     pub fn set_geometry(&self, geometry: Geometry) -> Result<()> {
         self.imp().body.replace(|before| {
-            let mut after = before.with_geometry(geometry);
+            let mut after = before.shown(geometry);
             after.wrapped = before.wrapped;
             after
         });
@@ -116,7 +127,8 @@ impl Tensor {
 
     /// Take over another body, keeping identity and autograd metadata (`set_data`, `resize_`, out= forms).
     pub(crate) fn replace_body(&self, dense: Dense) {
-        let keys = self.keys() & !(KeySet::META | KeySet::CUDA | KeySet::WRAPPED) | KeySet::of(&dense);
+        let facts = KeySet::META | KeySet::CUDA | KeySet::WRAPPED | KeySet::LAZY;
+        let keys = self.keys() & !facts | KeySet::of(&dense);
         self.imp().body.replace(|_| dense);
         self.imp().keys.store(keys.bits(), Ordering::Relaxed);
     }
@@ -158,6 +170,35 @@ impl Tensor {
         }
         let room = Spec { dtype: dense.dtype, device: dense.device, ..spec.clone() }.allocate()?;
         self.replace_body(room);
+        Ok(())
+    }
+
+    /// Give this tensor room for `spec`, which has its dtype and device, keeping the bytes of its storage: what
+    /// `resize_` does. A tensor that has the sizes stays as it is.
+    #[cfg(feature = "op-factory")]
+    pub(crate) fn resize_keeping(&self, spec: &Spec) -> Result<()> {
+        let dense = self.dense()?;
+        if dense.sizes() == &*spec.sizes && spec.strides.is_none() {
+            return Ok(());
+        }
+        let strides = match &spec.strides {
+            Some(strides) => DimVec::clone(strides),
+            None => rushlight_base::contiguous_strides(&spec.sizes),
+        };
+        let offset = dense.geometry.offset;
+        let geometry = Geometry { sizes: spec.sizes.clone(), strides, offset };
+        let needed = spec.bytes()?.saturating_add(offset as usize * dense.dtype.size());
+        if needed <= dense.storage.bytes() {
+            self.set_geometry(geometry)?;
+        } else {
+            let storage = spec.storage(needed)?;
+            if !dense.is_meta() {
+                // SAFETY: the new storage is larger than the old one, of which nobody has it yet.
+                unsafe { storage.data().copy_from_nonoverlapping(dense.storage.data(), dense.storage.bytes()) };
+            }
+            self.replace_body(Dense::new(storage, geometry, dense.dtype, dense.device));
+        }
+        self.bump_version();
         Ok(())
     }
 
@@ -253,11 +294,11 @@ impl Tensor {
 
     /// The only element, as a number.
     pub fn item(&self) -> Result<Scalar> {
-        let dense = self.dense()?;
+        let plain = crate::dispatch::carried_out(self)?;
+        let dense = plain.dense()?;
         ensure!(dense.numel() == 1, Runtime, "a Tensor with {} elements cannot be converted to Scalar", dense.numel());
         ensure!(!dense.is_meta(), NotImplemented, "Tensor.item() cannot be called on meta tensors");
-        // SAFETY: the tensor has one element of its dtype at this address.
-        Ok(unsafe { read_scalar(dense.ptr(), dense.dtype) })
+        scalar_of(&dense)
     }
 
     /// How often the tensor's bytes were written in place.
@@ -322,6 +363,14 @@ impl std::fmt::Debug for Tensor {
         };
         write!(f, "Tensor({text} {device})")
     }
+}
+
+/// The first element of `dense`, which must not be empty, as a number.
+pub(crate) fn scalar_of(dense: &Dense) -> Result<Scalar> {
+    ensure!(dense.numel() > 0, Runtime, "an empty tensor holds no number");
+    ensure!(!dense.is_meta(), NotImplemented, "a tensor on the meta device holds no number");
+    // SAFETY: the tensor has an element of its dtype at this address.
+    Ok(unsafe { read_scalar(dense.ptr(), dense.dtype) })
 }
 
 /// The next index in row-major order.

@@ -130,7 +130,7 @@ inline std::ostream& print(std::ostream& out, const Tensor& tensor, int64_t line
   if (!tensor.defined()) return out << "[ Tensor (undefined) ]";
   // A meta tensor has no values to show.
   if (!tensor.is_meta()) {
-    Tensor values = tensor.detach().to(TensorOptions(kCPU).dtype(kDouble)).contiguous();
+    Tensor values = tensor.detach().resolve_neg().to(TensorOptions(kCPU).dtype(kDouble)).contiguous();
     const double* data = values.const_data_ptr<double>();
     IntArrayRef sizes = values.sizes();
     if (sizes.empty()) {

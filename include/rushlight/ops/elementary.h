@@ -1365,6 +1365,111 @@ int32_t rlt_tensor_xlogy_Scalar_Other_(const rlt_tensor *self_, const rlt_scalar
  */
 int32_t rlt_tensor_xlogy_OutScalar_Other(const rlt_tensor *self_, const rlt_scalar *other, const rlt_tensor *out);
 
+/**
+ * Raises each element to a power, in doubles.
+ *
+ * `out_i = self_i^(exponent_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast; an out tensor must hold doubles.
+ *
+ * `float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor`
+ */
+int32_t rlt_tensor_float_power_Tensor_Tensor(const rlt_tensor *self_, const rlt_tensor *exponent, rlt_tensor **out0);
+
+/**
+ * Raises each element to a power, in doubles.
+ *
+ * `out_i = self_i^(exponent_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast; an out tensor must hold doubles.
+ * The result is written into `out`, resized where needed.
+ *
+ * `float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_float_power_Tensor_Tensor_out(const rlt_tensor *self_,
+                                                 const rlt_tensor *exponent,
+                                                 const rlt_tensor *out);
+
+/**
+ * Raises each element to one power, in doubles.
+ *
+ * `out_i = self_i^exponent`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: An out tensor must hold doubles.
+ *
+ * `float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor`
+ */
+int32_t rlt_tensor_float_power_Tensor_Scalar(const rlt_tensor *self_, const rlt_scalar *exponent, rlt_tensor **out0);
+
+/**
+ * Raises each element to one power, in doubles.
+ *
+ * `out_i = self_i^exponent`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: An out tensor must hold doubles.
+ * The result is written into `out`, resized where needed.
+ *
+ * `float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_float_power_Tensor_Scalar_out(const rlt_tensor *self_,
+                                                 const rlt_scalar *exponent,
+                                                 const rlt_tensor *out);
+
+/**
+ * Raises one number to powers, in doubles.
+ *
+ * `out_i = self^(exponent_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of exponent`.
+ * Errors: An out tensor must hold doubles.
+ *
+ * `float_power.Scalar(Scalar self, Tensor exponent) -> Tensor`
+ */
+int32_t rlt_tensor_float_power_Scalar(const rlt_scalar *self_, const rlt_tensor *exponent, rlt_tensor **out0);
+
+/**
+ * Raises one number to powers, in doubles.
+ *
+ * `out_i = self^(exponent_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of exponent`.
+ * Errors: An out tensor must hold doubles.
+ * The result is written into `out`, resized where needed.
+ *
+ * `float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_float_power_Scalar_out(const rlt_scalar *self_, const rlt_tensor *exponent, const rlt_tensor *out);
+
+/**
+ * Raises each element to a power, in place.
+ *
+ * `self_i = self_i^(exponent_i)`
+ *
+ * Shapes: `(*), (*) broadcastable to it -> (*)`.
+ * Errors: The tensor must hold doubles, or complex numbers of doubles.
+ * The result is written into `self`.
+ *
+ * `float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_float_power_Tensor_(const rlt_tensor *self_, const rlt_tensor *exponent);
+
+/**
+ * Raises each element to one power, in place.
+ *
+ * `self_i = self_i^exponent`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: The tensor must hold doubles, or complex numbers of doubles.
+ * The result is written into `self`.
+ *
+ * `float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_float_power_Scalar_(const rlt_tensor *self_, const rlt_scalar *exponent);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

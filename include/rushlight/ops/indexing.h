@@ -826,6 +826,27 @@ int32_t rlt_tensor_diagonal_scatter(const rlt_tensor *self_,
                                     rlt_tensor **out0);
 
 /**
+ * A copy of the tensor with the elements replaced that the given sizes and strides show.
+ *
+ * `out.as_strided(size, stride, storage_offset) = src, else out = self`
+ *
+ * Shapes: `(*), size -> (*)`.
+ * Errors: `src` must have the size of the region, which must stay inside the tensor; the tensor must
+ * not overlap with itself.
+ *
+ * `as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_as_strided_scatter(const rlt_tensor *self_,
+                                      const rlt_tensor *src,
+                                      const int64_t *size,
+                                      int64_t size_len,
+                                      const int64_t *stride,
+                                      int64_t stride_len,
+                                      const int64_t *storage_offset,
+                                      rlt_tensor **out0);
+
+/**
  * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
  *
  * `out[..., i, i + offset] = self[..., i]`

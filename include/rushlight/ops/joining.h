@@ -462,6 +462,36 @@ int32_t rlt_tensor_roll(const rlt_tensor *self_,
  */
 int32_t rlt_tensor_rot90(const rlt_tensor *self_, int64_t k, const int64_t *dims, int64_t dims_len, rlt_tensor **out0);
 
+/**
+ * Splits a dimension as chunk does; the parts are not counted as views of one another.
+ *
+ * `out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)`
+ *
+ * Shapes: `(..., d, ...) -> at most chunks times (..., size, ...)`.
+ * Errors: `chunks` must be positive.
+ *
+ * `unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]`
+ */
+int32_t rlt_tensor_unsafe_chunk(const rlt_tensor *self_, int64_t chunks, int64_t dim, rlt_tensor_list **out0);
+
+/**
+ * Cuts each tensor along a dimension into as many parts, padded with zeros, and puts the parts of the
+ * same number side by side.
+ *
+ * `out[..., k, :] = the k-th part of every tensor, flattened, one after another`
+ *
+ * Shapes: `(s_0, ..., d, ...) each -> (s_0, ..., num_chunks, n)`.
+ * Errors: The tensors must agree in dtype and in the dimensions before `dim`; `num_chunks` must be
+ * positive.
+ *
+ * `_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor`
+ */
+int32_t rlt_tensor__chunk_cat(const rlt_tensor *const *tensors,
+                              int64_t tensors_len,
+                              int64_t dim,
+                              int64_t num_chunks,
+                              rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

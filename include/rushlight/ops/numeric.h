@@ -1123,6 +1123,570 @@ int32_t rlt_tensor_addcdiv_out(const rlt_tensor *self_,
                                const rlt_scalar *value,
                                const rlt_tensor *out);
 
+/**
+ * Subtracts element by element, as sub.
+ *
+ * `out_i = self_i - alpha * other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: As sub.
+ *
+ * `subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`
+ */
+int32_t rlt_tensor_subtract_Tensor(const rlt_tensor *self_,
+                                   const rlt_tensor *other,
+                                   const rlt_scalar *alpha,
+                                   rlt_tensor **out0);
+
+/**
+ * Subtracts element by element, as sub.
+ *
+ * `out_i = self_i - alpha * other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: As sub.
+ * The result is written into `self`.
+ *
+ * `subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_subtract_Tensor_(const rlt_tensor *self_, const rlt_tensor *other, const rlt_scalar *alpha);
+
+/**
+ * Subtracts element by element, as sub.
+ *
+ * `out_i = self_i - alpha * other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: As sub.
+ * The result is written into `out`, resized where needed.
+ *
+ * `subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_subtract_out(const rlt_tensor *self_,
+                                const rlt_tensor *other,
+                                const rlt_scalar *alpha,
+                                const rlt_tensor *out);
+
+/**
+ * Subtracts a number from each element, as sub.
+ *
+ * `out_i = self_i - alpha * other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: As sub.
+ *
+ * `subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor`
+ */
+int32_t rlt_tensor_subtract_Scalar(const rlt_tensor *self_,
+                                   const rlt_scalar *other,
+                                   const rlt_scalar *alpha,
+                                   rlt_tensor **out0);
+
+/**
+ * Subtracts a number from each element, as sub.
+ *
+ * `out_i = self_i - alpha * other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: As sub.
+ * The result is written into `self`.
+ *
+ * `subtract_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_subtract_Scalar_(const rlt_tensor *self_, const rlt_scalar *other, const rlt_scalar *alpha);
+
+/**
+ * Multiplies element by element, as mul.
+ *
+ * `out_i = self_i * other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `multiply.Tensor(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_multiply_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Multiplies element by element, as mul.
+ *
+ * `out_i = self_i * other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_multiply_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Multiplies element by element, as mul.
+ *
+ * `out_i = self_i * other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_multiply_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Multiplies each element by a number, as mul.
+ *
+ * `out_i = self_i * other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ *
+ * `multiply.Scalar(Tensor self, Scalar other) -> Tensor`
+ */
+int32_t rlt_tensor_multiply_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+
+/**
+ * Multiplies each element by a number, as mul.
+ *
+ * `out_i = self_i * other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ * The result is written into `self`.
+ *
+ * `multiply_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_multiply_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+
+/**
+ * Divides element by element, as div; integers give floating point.
+ *
+ * `out_i = self_i / other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `divide.Tensor(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_divide_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Divides element by element, as div; integers give floating point.
+ *
+ * `out_i = self_i / other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Divides element by element, as div; integers give floating point.
+ *
+ * `out_i = self_i / other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_divide_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Divides each element by a number, as div; integers give floating point.
+ *
+ * `out_i = self_i / other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ *
+ * `divide.Scalar(Tensor self, Scalar other) -> Tensor`
+ */
+int32_t rlt_tensor_divide_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+
+/**
+ * Divides each element by a number, as div; integers give floating point.
+ *
+ * `out_i = self_i / other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ * The result is written into `self`.
+ *
+ * `divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+
+/**
+ * Divides element by element, as div; integers give floating point.
+ *
+ * `out_i = self_i / other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `true_divide.Tensor(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_true_divide_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Divides element by element, as div; integers give floating point.
+ *
+ * `out_i = self_i / other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_true_divide_Tensor_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Divides element by element, as div; integers give floating point.
+ *
+ * `out_i = self_i / other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_true_divide_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Divides each element by a number, as div; integers give floating point.
+ *
+ * `out_i = self_i / other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ *
+ * `true_divide.Scalar(Tensor self, Scalar other) -> Tensor`
+ */
+int32_t rlt_tensor_true_divide_Scalar(const rlt_tensor *self_, const rlt_scalar *other, rlt_tensor **out0);
+
+/**
+ * Divides each element by a number, as div; integers give floating point.
+ *
+ * `out_i = self_i / other`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: The promoted dtype must be castable to an in-place or out result.
+ * The result is written into `self`.
+ *
+ * `true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_true_divide_Scalar_(const rlt_tensor *self_, const rlt_scalar *other);
+
+/**
+ * Divides and rounds as asked, as div: not at all, toward zero, or down.
+ *
+ * `out_i = round(self_i / other_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+ *
+ * `divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor`
+ */
+int32_t rlt_tensor_divide_Tensor_mode(const rlt_tensor *self_,
+                                      const rlt_tensor *other,
+                                      const char *rounding_mode,
+                                      rlt_tensor **out0);
+
+/**
+ * Divides and rounds as asked, as div: not at all, toward zero, or down.
+ *
+ * `out_i = round(self_i / other_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+ * The result is written into `self`.
+ *
+ * `divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_divide_Tensor_mode_(const rlt_tensor *self_, const rlt_tensor *other, const char *rounding_mode);
+
+/**
+ * Divides and rounds as asked, as div: not at all, toward zero, or down.
+ *
+ * `out_i = round(self_i / other_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+ * The result is written into `out`, resized where needed.
+ *
+ * `divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_divide_out_mode(const rlt_tensor *self_,
+                                   const rlt_tensor *other,
+                                   const char *rounding_mode,
+                                   const rlt_tensor *out);
+
+/**
+ * Divides by a number and rounds as asked, as div.
+ *
+ * `out_i = round(self_i / other)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+ *
+ * `divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor`
+ */
+int32_t rlt_tensor_divide_Scalar_mode(const rlt_tensor *self_,
+                                      const rlt_scalar *other,
+                                      const char *rounding_mode,
+                                      rlt_tensor **out0);
+
+/**
+ * Divides by a number and rounds as asked, as div.
+ *
+ * `out_i = round(self_i / other)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: As div. `rounding_mode` is None, "trunc" or "floor".
+ * The result is written into `self`.
+ *
+ * `divide_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_divide_Scalar_mode_(const rlt_tensor *self_, const rlt_scalar *other, const char *rounding_mode);
+
+/**
+ * Returns the tensor itself.
+ *
+ * `out_i = +self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Bool tensors are refused.
+ *
+ * `positive(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_positive(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+ *
+ * `out_i = the angle from the first axis to self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `angle(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_angle(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+ *
+ * `out_i = the angle from the first axis to self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ * The result is written into `out`, resized where needed.
+ *
+ * `angle.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_angle_out(const rlt_tensor *self_, const rlt_tensor *out);
+
+/**
+ * Tests which elements are equal up to a tolerance.
+ *
+ * `out_i = |self_i - other_i| <= atol + rtol * |other_i|`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be of one dtype; tolerances must not be negative.
+ *
+ * `isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_isclose(const rlt_tensor *self_,
+                           const rlt_tensor *other,
+                           double rtol,
+                           double atol,
+                           int32_t equal_nan,
+                           rlt_tensor **out0);
+
+/**
+ * Tests which numbers have no imaginary part.
+ *
+ * `out_i = the imaginary part of self_i is 0`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `isreal(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_isreal(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+ *
+ * `self_i = mantissa_i * 2^(exponent_i)`
+ *
+ * Shapes: `(*) -> (*), (*)`.
+ * Errors: Only floating tensors have mantissas.
+ *
+ * `frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)`
+ */
+int32_t rlt_tensor_frexp_Tensor(const rlt_tensor *self_, rlt_tensor **out0, rlt_tensor **out1);
+
+/**
+ * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+ *
+ * `self_i = mantissa_i * 2^(exponent_i)`
+ *
+ * Shapes: `(*) -> (*), (*)`.
+ * Errors: Only floating tensors have mantissas.
+ * The result is written into `mantissa` and `exponent`, resized where needed.
+ *
+ * `frexp.Tensor_out(Tensor self, *, Tensor(a!) mantissa, Tensor(b!) exponent) -> (Tensor(a!) mantissa,
+ * Tensor(b!) exponent)`
+ */
+int32_t rlt_tensor_frexp_Tensor_out(const rlt_tensor *self_, const rlt_tensor *mantissa, const rlt_tensor *exponent);
+
+/**
+ * Multiplies by powers of 2.
+ *
+ * `out_i = self_i * 2^(other_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast.
+ *
+ * `ldexp.Tensor(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_ldexp_Tensor(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the next floating-point number in the direction of another.
+ *
+ * `out_i = the number next to self_i towards other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ *
+ * `nextafter(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_nextafter(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the next floating-point number in the direction of another.
+ *
+ * `out_i = the number next to self_i towards other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `self`.
+ *
+ * `nextafter_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_nextafter_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Takes the next floating-point number in the direction of another.
+ *
+ * `out_i = the number next to self_i towards other_i`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out
+ * result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `nextafter.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_nextafter_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Takes the greatest common divisor.
+ *
+ * `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be integers.
+ *
+ * `gcd(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_gcd(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the greatest common divisor.
+ *
+ * `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be integers.
+ * The result is written into `self`.
+ *
+ * `gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_gcd_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Takes the greatest common divisor.
+ *
+ * `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be integers.
+ * The result is written into `out`, resized where needed.
+ *
+ * `gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_gcd_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
+ * Takes the least common multiple.
+ *
+ * `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be integers.
+ *
+ * `lcm(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_lcm(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the least common multiple.
+ *
+ * `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be integers.
+ * The result is written into `self`.
+ *
+ * `lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_lcm_(const rlt_tensor *self_, const rlt_tensor *other);
+
+/**
+ * Takes the least common multiple.
+ *
+ * `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Both must be integers.
+ * The result is written into `out`, resized where needed.
+ *
+ * `lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_lcm_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1013,7 +1013,8 @@ int32_t rlt_tensor_conj_physical_(const rlt_tensor *self_);
 int32_t rlt_tensor_conj_physical_out(const rlt_tensor *self_, const rlt_tensor *out);
 
 /**
- * Conjugates each element; a real tensor is returned as it is.
+ * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned
+ * as it is.
  *
  * `out_i = conj(self_i)`
  *
@@ -1037,7 +1038,7 @@ int32_t rlt_tensor_conj(const rlt_tensor *self_, rlt_tensor **out0);
 int32_t rlt_tensor_resolve_conj(const rlt_tensor *self_, rlt_tensor **out0);
 
 /**
- * Takes the real part of each element; a real tensor is returned as it is.
+ * Shows the real part of each element; a real tensor is returned as it is.
  *
  * `out_i = Re(self_i)`
  *
@@ -1047,18 +1048,6 @@ int32_t rlt_tensor_resolve_conj(const rlt_tensor *self_, rlt_tensor **out0);
  * `real(Tensor(a) self) -> Tensor(a)`
  */
 int32_t rlt_tensor_real(const rlt_tensor *self_, rlt_tensor **out0);
-
-/**
- * Copies the real part of each element.
- *
- * `out_i = Re(self_i)`
- *
- * Shapes: `(*) -> (*), the shape of self`.
- * Errors: None.
- *
- * `_real_part(Tensor self) -> Tensor`
- */
-int32_t rlt_tensor__real_part(const rlt_tensor *self_, rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -484,6 +484,324 @@ int32_t rlt_tensor_bernoulli_float_(const rlt_tensor *self_, double p, const rlt
  */
 int32_t rlt_tensor_bernoulli_Tensor_(const rlt_tensor *self_, const rlt_tensor *p, const rlt_generator *generator);
 
+/**
+ * Fills the tensor with exponential numbers.
+ *
+ * `self_i ~ lambd * e^(-lambd * x)`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `lambd` must be positive.
+ * The result is written into `self`.
+ *
+ * `exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_exponential_(const rlt_tensor *self_, double lambd, const rlt_generator *generator);
+
+/**
+ * Fills the tensor with Cauchy numbers.
+ *
+ * `self_i ~ sigma / (pi * ((x - median)^2 + sigma^2))`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `sigma` must be positive.
+ * The result is written into `self`.
+ *
+ * `cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_cauchy_(const rlt_tensor *self_, double median, double sigma, const rlt_generator *generator);
+
+/**
+ * Fills the tensor with powers of e of normal numbers.
+ *
+ * `ln(self_i) ~ N(mean, std^2)`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `std` must be positive.
+ * The result is written into `self`.
+ *
+ * `log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_log_normal_(const rlt_tensor *self_, double mean, double std, const rlt_generator *generator);
+
+/**
+ * Fills the tensor with numbers of tries up to the first success.
+ *
+ * `P(self_i = k) = (1 - p)^(k - 1) * p`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `p` must lie in (0, 1).
+ * The result is written into `self`.
+ *
+ * `geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_geometric_(const rlt_tensor *self_, double p, const rlt_generator *generator);
+
+/**
+ * Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds
+ * exactly.
+ *
+ * `self_i ~ U{0, ..., largest}`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: Complex tensors are refused.
+ * The result is written into `self`.
+ *
+ * `random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_random_(const rlt_tensor *self_, const rlt_generator *generator);
+
+/**
+ * Fills the tensor with integers, each equally likely, below `to` and from `from` on.
+ *
+ * `self_i ~ U{from, ..., to - 1}`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `from` must be less than `to`, and both must fit the dtype.
+ * The result is written into `self`.
+ *
+ * `random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_random_from_(const rlt_tensor *self_,
+                                int64_t from,
+                                const int64_t *to,
+                                const rlt_generator *generator);
+
+/**
+ * Fills the tensor with integers, each equally likely, below `to`.
+ *
+ * `self_i ~ U{0, ..., to - 1}`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: `to` must be positive and fit the dtype.
+ * The result is written into `self`.
+ *
+ * `random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_random_to_(const rlt_tensor *self_, int64_t to, const rlt_generator *generator);
+
+/**
+ * Draws normal numbers, each of its own mean.
+ *
+ * `out_i ~ N(mean_i, std^2)`
+ *
+ * Shapes: `(*) -> (*), the shape of mean`.
+ * Errors: `std` must not be negative.
+ *
+ * `normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_normal_Tensor_float(const rlt_tensor *mean,
+                                       double std,
+                                       const rlt_generator *generator,
+                                       rlt_tensor **out0);
+
+/**
+ * Draws normal numbers, each of its own mean.
+ *
+ * `out_i ~ N(mean_i, std^2)`
+ *
+ * Shapes: `(*) -> (*), the shape of mean`.
+ * Errors: `std` must not be negative.
+ * The result is written into `out`, resized where needed.
+ *
+ * `normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_normal_Tensor_float_out(const rlt_tensor *mean,
+                                           double std,
+                                           const rlt_generator *generator,
+                                           const rlt_tensor *out);
+
+/**
+ * Draws normal numbers, each of its own deviation.
+ *
+ * `out_i ~ N(mean, std_i^2)`
+ *
+ * Shapes: `(*) -> (*), the shape of std`.
+ * Errors: No deviation may be negative.
+ *
+ * `normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_normal_float_Tensor(double mean,
+                                       const rlt_tensor *std,
+                                       const rlt_generator *generator,
+                                       rlt_tensor **out0);
+
+/**
+ * Draws normal numbers, each of its own deviation.
+ *
+ * `out_i ~ N(mean, std_i^2)`
+ *
+ * Shapes: `(*) -> (*), the shape of std`.
+ * Errors: No deviation may be negative.
+ * The result is written into `out`, resized where needed.
+ *
+ * `normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_normal_float_Tensor_out(double mean,
+                                           const rlt_tensor *std,
+                                           const rlt_generator *generator,
+                                           const rlt_tensor *out);
+
+/**
+ * Draws normal numbers, each of its own mean and deviation.
+ *
+ * `out_i ~ N(mean_i, std_i^2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: No deviation may be negative; the shapes must broadcast.
+ *
+ * `normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_normal_Tensor_Tensor(const rlt_tensor *mean,
+                                        const rlt_tensor *std,
+                                        const rlt_generator *generator,
+                                        rlt_tensor **out0);
+
+/**
+ * Draws normal numbers, each of its own mean and deviation.
+ *
+ * `out_i ~ N(mean_i, std_i^2)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: No deviation may be negative; the shapes must broadcast.
+ * The result is written into `out`, resized where needed.
+ *
+ * `normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) ->
+ * Tensor(a!)`
+ */
+int32_t rlt_tensor_normal_Tensor_Tensor_out(const rlt_tensor *mean,
+                                            const rlt_tensor *std,
+                                            const rlt_generator *generator,
+                                            const rlt_tensor *out);
+
+/**
+ * Draws the number of events of processes with the given means.
+ *
+ * `P(out_i = k) = self_i^k * e^(-self_i) / k!`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: No mean may be negative.
+ *
+ * `poisson(Tensor self, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_poisson(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+
+/**
+ * Draws the number of successes of `count` tries with probability `prob`.
+ *
+ * `P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)`
+ *
+ * Shapes: `(*), prob broadcastable to (*) -> (*)`.
+ * Errors: Both must be of one dtype.
+ *
+ * `binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor_binomial(const rlt_tensor *count,
+                            const rlt_tensor *prob,
+                            const rlt_generator *generator,
+                            rlt_tensor **out0);
+
+/**
+ * Draws from gamma distributions of the given shapes and scale 1.
+ *
+ * `out_i ~ x^(self_i - 1) * e^(-x) / Gamma(self_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: A derivative is asked for: that of the sample is not implemented.
+ *
+ * `_standard_gamma(Tensor self, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor__standard_gamma(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+
+/**
+ * Draws shares of 1 with the given concentrations, along the last dimension.
+ *
+ * `out ~ product of x_i^(self_i - 1)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: A derivative is asked for: that of the sample is not implemented.
+ *
+ * `_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor`
+ */
+int32_t rlt_tensor__sample_dirichlet(const rlt_tensor *self_, const rlt_generator *generator, rlt_tensor **out0);
+
+/**
+ * Draws indices with probabilities proportional to the weights of each row.
+ *
+ * `P(out_j = i) = self_i / sum_k self_k`
+ *
+ * Shapes: `(n) -> (num_samples) or (m, n) -> (m, num_samples)`.
+ * Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be
+ * drawn than there are.
+ *
+ * `multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_multinomial(const rlt_tensor *self_,
+                               int64_t num_samples,
+                               int32_t replacement,
+                               const rlt_generator *generator,
+                               rlt_tensor **out0);
+
+/**
+ * Draws indices with probabilities proportional to the weights of each row.
+ *
+ * `P(out_j = i) = self_i / sum_k self_k`
+ *
+ * Shapes: `(n) -> (num_samples) or (m, n) -> (m, num_samples)`.
+ * Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be
+ * drawn than there are.
+ * The result is written into `out`, resized where needed.
+ *
+ * `multinomial.out(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None,
+ * Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_multinomial_out(const rlt_tensor *self_,
+                                   int64_t num_samples,
+                                   int32_t replacement,
+                                   const rlt_generator *generator,
+                                   const rlt_tensor *out);
+
+/**
+ * Draws integers, each equally likely, below `high`, as many as another tensor has elements.
+ *
+ * `out_i ~ U{0, ..., high - 1}`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: `high` must be greater than `low` and both must fit the dtype.
+ *
+ * `randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device?
+ * device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor`
+ */
+int32_t rlt_tensor_randint_like(const rlt_tensor *self_,
+                                int64_t high,
+                                const rlt_tensor_options *options,
+                                const int32_t *memory_format,
+                                rlt_tensor **out0);
+
+/**
+ * Draws integers, each equally likely, below `high` and from `low` on, as many as another tensor has
+ * elements.
+ *
+ * `out_i ~ U{low, ..., high - 1}`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: `high` must be greater than `low` and both must fit the dtype.
+ *
+ * `randint_like.low_dtype(Tensor self, int low, int high, *, ScalarType? dtype=None, Layout?
+ * layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) ->
+ * Tensor`
+ */
+int32_t rlt_tensor_randint_like_low_dtype(const rlt_tensor *self_,
+                                          int64_t low,
+                                          int64_t high,
+                                          const rlt_tensor_options *options,
+                                          const int32_t *memory_format,
+                                          rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

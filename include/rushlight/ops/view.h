@@ -418,6 +418,236 @@ int32_t rlt_tensor_reshape_as(const rlt_tensor *self_, const rlt_tensor *other, 
  */
 int32_t rlt_tensor_diagonal(const rlt_tensor *self_, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
 
+/**
+ * Removes the given dimensions that have size 1.
+ *
+ * `out = self`
+ *
+ * Shapes: `(..., 1, ...) -> (..., ...)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ *
+ * `squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)`
+ */
+int32_t rlt_tensor_squeeze_dims(const rlt_tensor *self_, const int64_t *dim, int64_t dim_len, rlt_tensor **out0);
+
+/**
+ * Takes `length` elements of a dimension from where a tensor says.
+ *
+ * `out[..., i, ...] = self[..., start + i, ...]`
+ *
+ * Shapes: `(..., d, ...), () -> (..., length, ...)`.
+ * Errors: `start` must be an integer without dimensions; start + length must not exceed the size.
+ *
+ * `narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)`
+ */
+int32_t rlt_tensor_narrow_Tensor(const rlt_tensor *self_,
+                                 int64_t dim,
+                                 const rlt_tensor *start,
+                                 int64_t length,
+                                 rlt_tensor **out0);
+
+/**
+ * Shows windows of a dimension, each `step` further, in a new last dimension.
+ *
+ * `out[..., w, ..., k] = self[..., w * step + k, ...]`
+ *
+ * Shapes: `(..., d, ...) -> (..., (d - size) / step + 1, ..., size)`.
+ * Errors: `size` must not exceed the dimension; `step` must be positive.
+ *
+ * `unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)`
+ */
+int32_t rlt_tensor_unfold(const rlt_tensor *self_, int64_t dimension, int64_t size, int64_t step, rlt_tensor **out0);
+
+/**
+ * Adds the gradients of windows up where they lie.
+ *
+ * `out[..., i, ...] = sum of grad_in[..., w, ..., k] over w * step + k = i`
+ *
+ * Shapes: `grad_in -> input_sizes`.
+ * Errors: As unfold.
+ *
+ * `unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor`
+ */
+int32_t rlt_tensor_unfold_backward(const rlt_tensor *grad_in,
+                                   const int64_t *input_sizes,
+                                   int64_t input_sizes_len,
+                                   int64_t dim,
+                                   int64_t size,
+                                   int64_t step,
+                                   rlt_tensor **out0);
+
+/**
+ * Transposes each matrix of a batch.
+ *
+ * `out[..., j, i] = self[..., i, j]`
+ *
+ * Shapes: `(*, m, n) -> (*, n, m)`.
+ * Errors: Two dimensions are the least.
+ *
+ * `mT(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_mT(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Transposes and conjugates each matrix of a batch.
+ *
+ * `out[..., j, i] = conj(self[..., i, j])`
+ *
+ * Shapes: `(*, m, n) -> (*, n, m)`.
+ * Errors: Two dimensions are the least.
+ *
+ * `mH(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_mH(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Transposes and conjugates each matrix of a batch.
+ *
+ * `out[..., j, i] = conj(self[..., i, j])`
+ *
+ * Shapes: `(*, m, n) -> (*, n, m)`.
+ * Errors: Two dimensions are the least.
+ *
+ * `adjoint(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_adjoint(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Transposes and conjugates a matrix.
+ *
+ * `out[j, i] = conj(self[i, j])`
+ *
+ * Shapes: `(m, n) -> (n, m)`.
+ * Errors: Two dimensions, or none, are wanted.
+ *
+ * `matrix_H(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_matrix_H(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Turns the order of the dimensions around.
+ *
+ * `out[k, ..., i] = self[i, ..., k]`
+ *
+ * Shapes: `(d_0, ..., d_n) -> (d_n, ..., d_0)`.
+ * Errors: None.
+ *
+ * `numpy_T(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_numpy_T(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+ *
+ * `out_i = self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: A view cannot be detached in place.
+ * The result is written into `self`.
+ *
+ * `detach_(Tensor(a!) self) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_detach_(const rlt_tensor *self_);
+
+/**
+ * Splits a dimension as split does; the parts are not counted as views of one another.
+ *
+ * `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
+ *
+ * Shapes: `(..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)`.
+ * Errors: `split_size` must not be negative, and 0 only for an empty dimension.
+ *
+ * `unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]`
+ */
+int32_t rlt_tensor_unsafe_split_Tensor(const rlt_tensor *self_,
+                                       int64_t split_size,
+                                       int64_t dim,
+                                       rlt_tensor_list **out0);
+
+/**
+ * Shows the conjugate of each element, which is computed where it is needed.
+ *
+ * `out_i = conj(self_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Real tensors are refused.
+ *
+ * `_conj(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor__conj(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Shows the opposite of each element, which is computed where it is needed.
+ *
+ * `out_i = -self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Integers are refused.
+ *
+ * `_neg_view(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor__neg_view(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Carries out a negation that was put off.
+ *
+ * `out_i = self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: None.
+ *
+ * `resolve_neg(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_resolve_neg(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Shows complex numbers as pairs of real ones.
+ *
+ * `out[..., 0] = Re(self), out[..., 1] = Im(self)`
+ *
+ * Shapes: `(*) -> (*, 2)`.
+ * Errors: Real tensors are refused, and conjugates that were put off.
+ *
+ * `view_as_real(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_view_as_real(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Shows pairs of real numbers as complex ones.
+ *
+ * `out = self[..., 0] + self[..., 1] * sqrt(-1)`
+ *
+ * Shapes: `(*, 2) -> (*)`.
+ * Errors: The last dimension must have size 2 and stride 1; other strides and the offset must be even.
+ *
+ * `view_as_complex(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_view_as_complex(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Shows the imaginary part of each element.
+ *
+ * `out_i = Im(self_i)`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: Real tensors are refused.
+ *
+ * `imag(Tensor(a) self) -> Tensor(a)`
+ */
+int32_t rlt_tensor_imag(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Converts to complex numbers of halves.
+ *
+ * `out_i = self_i`
+ *
+ * Shapes: `(*) -> (*), the shape of self`.
+ * Errors: A channels-last format needs 4 (or 5) dimensions.
+ *
+ * `chalf(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor`
+ */
+int32_t rlt_tensor_chalf(const rlt_tensor *self_, const int32_t *memory_format, rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

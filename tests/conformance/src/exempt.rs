@@ -18,6 +18,7 @@ const OVERFLOWS: &str = "halves: PyTorch's e^(-x y) overflows to infinity; here 
 
 const FREQUENCY: &str = "PyTorch divides the gradient of the n-th distinct index by the frequency of the n-th index of the \
                          sorted list; here by its own";
+const BESSEL: &str = "doubles just above 5, where PyTorch is off by up to 5e-7; what is here is within 1e-15 of mpmath";
 
 /// An operator, the case (none: the whole overload is absent), and why.
 const EXEMPT: &[(&str, Option<usize>, &str)] = &[
@@ -44,11 +45,13 @@ const EXEMPT: &[(&str, Option<usize>, &str)] = &[
     ("aten::conv_transpose3d.input", Some(15), COLUMNS),
     ("aten::dot", Some(6), CANCELS),
     ("aten::linalg_multi_dot", Some(6), CANCELS),
+    ("aten::special_bessel_j0", Some(3), BESSEL),
+    ("aten::special_bessel_j1", Some(3), BESSEL),
+    ("aten::special_bessel_y1", Some(3), BESSEL),
     ("aten::vdot", Some(6), CANCELS),
     ("aten::clamp_min.Tensor", None, LATER),
     ("aten::masked_fill.Tensor", None, LATER),
     ("aten::min.other", None, LATER),
-    ("aten::narrow.Tensor", None, LATER),
     ("aten::embedding_bag.padding_idx", Some(10), FREQUENCY),
     ("aten::kl_div", Some(17), QUOTIENT),
     ("aten::layer_norm", Some(2), ONE_ELEMENT),
@@ -57,16 +60,8 @@ const EXEMPT: &[(&str, Option<usize>, &str)] = &[
     ("aten::logit", Some(16), QUOTIENT),
     ("aten::logit", Some(17), QUOTIENT),
     ("aten::native_layer_norm", Some(8), ONE_ELEMENT),
-    ("aten::normal.Tensor_Tensor", None, LATER),
-    ("aten::normal.Tensor_float", None, LATER),
     ("aten::soft_margin_loss", Some(13), OVERFLOWS),
     ("aten::soft_margin_loss", Some(14), OVERFLOWS),
-    ("aten::squeeze.dims", None, LATER),
-    (
-        "aten::real",
-        Some(12),
-        "the real part of a complex tensor is a copy, not a view: views of another dtype come with `view_as_real`",
-    ),
 ];
 
 /// Why this case of an operator need not agree.

@@ -1549,3 +1549,138 @@ pub extern "system" fn Java_org_rushlight_internal_Native_xlogy_1OutScalar_1Othe
         ops::xlogy_outscalar_other(&self_, support::scalar(other_tag, other_bits, other_imag)?, &out)
     })
 }
+
+/// `float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1Tensor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    exponent: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let exponent = exponent.get("exponent")?;
+        let result = ops::float_power_tensor_tensor(&self_, &exponent)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `float_power.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1Tensor_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    exponent: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let exponent = exponent.get("exponent")?;
+        let out = out.get("out")?;
+        ops::float_power_tensor_tensor_out(&self_, &exponent, &out)
+    })
+}
+
+/// `float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1Scalar<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    exponent_tag: jint,
+    exponent_bits: jlong,
+    exponent_imag: jdouble,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result =
+            ops::float_power_tensor_scalar(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `float_power.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1Scalar_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    exponent_tag: jint,
+    exponent_bits: jlong,
+    exponent_imag: jdouble,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::float_power_tensor_scalar_out(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?, &out)
+    })
+}
+
+/// `float_power.Scalar(Scalar self, Tensor exponent) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Scalar<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_tag: jint,
+    self_bits: jlong,
+    self_imag: jdouble,
+    exponent: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let exponent = exponent.get("exponent")?;
+        let result = ops::float_power_scalar(support::scalar(self_tag, self_bits, self_imag)?, &exponent)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `float_power.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Scalar_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_tag: jint,
+    self_bits: jlong,
+    self_imag: jdouble,
+    exponent: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let exponent = exponent.get("exponent")?;
+        let out = out.get("out")?;
+        ops::float_power_scalar_out(support::scalar(self_tag, self_bits, self_imag)?, &exponent, &out)
+    })
+}
+
+/// `float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Tensor_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    exponent: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let exponent = exponent.get("exponent")?;
+        ops::float_power_tensor_(&self_, &exponent)
+    })
+}
+
+/// `float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_float_1power_1Scalar_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    exponent_tag: jint,
+    exponent_bits: jlong,
+    exponent_imag: jdouble,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::float_power_scalar_(&self_, support::scalar(exponent_tag, exponent_bits, exponent_imag)?)
+    })
+}

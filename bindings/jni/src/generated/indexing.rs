@@ -947,6 +947,34 @@ pub extern "system" fn Java_org_rushlight_internal_Native_diagonal_1scatter<'l>(
     })
 }
 
+/// `as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_as_1strided_1scatter<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    src: TensorHandle,
+    size: JLongs<'l>,
+    stride: JLongs<'l>,
+    has_storage_offset: jboolean,
+    storage_offset: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let src = src.get("src")?;
+        let size = frame.longs(&size, "size")?;
+        let stride = frame.longs(&stride, "stride")?;
+        let result = ops::as_strided_scatter(
+            &self_,
+            &src,
+            &size,
+            &stride,
+            support::optional(has_storage_offset, storage_offset),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
 /// `diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_diag_1embed<'l>(

@@ -532,3 +532,35 @@ pub extern "system" fn Java_org_rushlight_internal_Native_rot90<'l>(
         Ok(frame.give(result))
     })
 }
+
+/// `unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_unsafe_1chunk<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    chunks: jlong,
+    dim: jlong,
+) -> jlongArray {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let results = ops::unsafe_chunk(&self_, chunks, dim)?;
+        frame.give_all(results)
+    })
+}
+
+/// `_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1chunk_1cat<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    tensors: JLongs<'l>,
+    dim: jlong,
+    num_chunks: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let tensors = frame.tensors(&tensors, "tensors")?;
+        let result = ops::_chunk_cat(&tensors.refs(), dim, num_chunks)?;
+        Ok(frame.give(result))
+    })
+}

@@ -53,7 +53,7 @@ fn file(family: &Family, methods: &str) -> String {
 
 /// Functional, one tensor in front, one tensor out; names that `Expr` writes by hand stay free.
 fn is_method(op: &Op) -> bool {
-    const BY_HAND: [&str; 2] = ["clone", "conj"];
+    const BY_HAND: [&str; 3] = ["clone", "conj", "new_zeros"];
     let form = op.primary();
     let parameters = form.parameters();
     form.kind == FormKind::Functional

@@ -1,7 +1,7 @@
 //! PyTorch's CPU random numbers: the same seed gives the same numbers, bit for bit.
 //!
 //! `mt19937` is the engine, [`Generator`] adds the cached normal sample and the byte layout of
-//! `torch.get_rng_state()`, `uniform`, `normal`, `integers` and `discrete` turn its words into samples the way
+//! `torch.get_rng_state()`, `uniform`, `normal`, `integers`, `discrete` and `rejection` turn its words into samples the way
 //! ATen's distributions do. A distribution is made once per call (its constructor checks the parameters
 //! and speaks PyTorch's messages) and sampled once per element. Nothing here knows of tensors: the operators
 //! of `rushlight-tensor` walk the elements, and the `Runtime` keeps the default generator behind a mutex.
@@ -12,10 +12,12 @@ mod generator;
 mod integers;
 mod mt19937;
 mod normal;
+mod rejection;
 mod uniform;
 
 pub use discrete::{Bernoulli, Geometric};
 pub use generator::Generator;
 pub use integers::{RandomInteger, randperm};
 pub use normal::{BlockNormal, LogNormal, Normal, fill_normal};
+pub use rejection::{binomial, poisson, standard_gamma};
 pub use uniform::{Cauchy, Exponential, Real, Uniform};

@@ -107,6 +107,11 @@ impl<'a, const N: usize> Loop<'a, N> {
         self.common
     }
 
+    /// How many elements the output has.
+    pub(crate) fn count(&self) -> usize {
+        self.len
+    }
+
     fn row_len(&self) -> usize {
         self.plan.as_ref().map_or(self.len, |plan| plan.row_len())
     }
@@ -206,6 +211,30 @@ impl Loop<'_, 3> {
         self.run([R::DTYPE, A::DTYPE, B::DTYPE], grain, |[out, a, b], len| {
             simd::run(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
         })
+    }
+}
+
+impl Loop<'_, 3> {
+    /// `out = f(a, b)` of elements as they are stored: halves are not widened.
+    pub(crate) fn map_bits<T: Element>(&self, grain: usize, f: impl Fn(T, T) -> T + Copy + Sync) -> Result<()> {
+        self.run([T::DTYPE; 3], grain, |[out, a, b], len| {
+            simd::run(Map2 { out: out.cast(), a: a.cast(), b: b.cast(), len, f });
+        })
+    }
+
+    /// `out = f(a, b)` in memory order of the output, for functions with a state.
+    pub(crate) fn transform<R: Element, A: Element, B: Element>(&self, mut f: impl FnMut(A, B) -> R) {
+        let (out, a, b) = (self.start::<R>(0), self.start::<A>(1), self.start::<B>(2));
+        let (len, steps) = (self.row_len() as isize, self.row_steps());
+        self.rows(&mut |[o, x, y]| {
+            for i in 0..len {
+                // SAFETY: the plan only visits indices within the arrays' sizes, which `Array::new` vouches for.
+                unsafe {
+                    let (a, b) = (a.offset(x + i * steps[1]).read(), b.offset(y + i * steps[2]).read());
+                    out.offset(o + i * steps[0]).write(f(a, b));
+                }
+            }
+        });
     }
 }
 

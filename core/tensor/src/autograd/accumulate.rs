@@ -3,6 +3,7 @@
 use super::meta::Landing;
 use super::modes::is_grad_enabled;
 use super::node::{Backward, BackwardCall, Gradients};
+use crate::dense::Lazy;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{MemoryFormat, Result};
@@ -55,7 +56,7 @@ fn first(grad: Tensor) -> Result<Tensor> {
     // The engine's slot and this reference are all there is, and no other tensor uses the bytes.
     let alone = {
         let dense = grad.dense()?;
-        grad.use_count() <= 3 && dense.storage.use_count() == 1 && dense.is_contiguous()
+        grad.use_count() <= 3 && dense.storage.use_count() == 1 && dense.is_contiguous() && dense.lazy == Lazy::NONE
     };
     if alone { Ok(grad.alias()) } else { ops::clone(&grad.alias(), Some(MemoryFormat::Contiguous)) }
 }

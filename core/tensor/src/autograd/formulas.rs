@@ -8,6 +8,8 @@ mod activation;
 mod convolution;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-loss")]
 mod loss;
@@ -21,6 +23,8 @@ mod numeric;
 mod pooling;
 #[cfg(feature = "op-vision")]
 mod vision;
+#[cfg(feature = "op-special")]
+mod special;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
@@ -28,6 +32,8 @@ pub use activation::*;
 pub use convolution::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-loss")]
 pub use loss::*;
@@ -41,12 +47,24 @@ pub use numeric::*;
 pub use pooling::*;
 #[cfg(feature = "op-vision")]
 pub use vision::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 
 use super::Expr;
 use crate::dense::Geometry;
 use crate::ops;
 use crate::options::Options;
-use rushlight_base::{DType, DimVec, Result, Scalar, wrap_dim};
+use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, wrap_dim};
+
+/// Pairs of real numbers as complex ones, wherever they lie.
+pub fn as_complex(grad: &Expr) -> Expr {
+    grad.contiguous(MemoryFormat::Contiguous).view_as_complex()
+}
+
+/// A derivative that PyTorch has not either: asked for, it is an error.
+pub fn not_implemented(what: &str) -> Expr {
+    Expr::from(rushlight_base::err!(NotImplemented, "the derivative for '{what}' is not implemented."))
+}
 
 /// Reduced dimensions put back into `grad` as sizes of 1; none or an empty list stands for all.
 fn with_dims(grad: &Expr, ndim: usize, dim: Option<&[i64]>, keepdim: bool) -> Expr {
@@ -373,6 +391,57 @@ pub fn as_strided(grad: &Expr, geometry: &Geometry, size: &[i64], stride: &[i64]
         storage
     };
     storage.index_select(0, own).reshape(&geometry.sizes)
+}
+
+/// The gradient of the tensor that `as_strided_scatter` replaced a part of. As in PyTorch, it is that at the replaced
+/// part, and nothing elsewhere.
+pub fn as_strided_scatter(
+    grad: &Expr,
+    geometry: &Geometry,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Expr {
+    let (storage, view, own) = spread(grad, geometry, size, stride, storage_offset);
+    let replaced = storage.index_select(0, &view);
+    storage.zeros().index_copy(0, view, replaced).index_select(0, own).reshape(&geometry.sizes)
+}
+
+/// The gradient of what `as_strided_scatter` put in.
+pub fn as_strided_scattered(
+    grad: &Expr,
+    geometry: &Geometry,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Expr {
+    let (storage, view, _) = spread(grad, geometry, size, stride, storage_offset);
+    storage.index_select(0, view).reshape(size)
+}
+
+/// `grad` in a flat storage by the input's geometry, and where the view and the input read it.
+fn spread(
+    grad: &Expr,
+    geometry: &Geometry,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> (Expr, Expr, Expr) {
+    let offset = storage_offset.unwrap_or(geometry.offset);
+    let view = Geometry { sizes: DimVec::from_slice(size), strides: DimVec::from_slice(stride), offset };
+    let (low, high) = geometry.element_range();
+    let own = places(geometry, low, grad.options());
+    let storage = grad.new_zeros(&[high - low]).index_add(0, &own, grad.reshape(&[-1]), 1);
+    (storage, places(&view, low, grad.options()), own)
+}
+
+/// The gradient of a part of a dimension: that, with zeros around it.
+#[cfg(feature = "op-view_copy")]
+pub fn narrow(grad: &Expr, sizes: &[i64], dim: i64, start: i64, length: i64) -> Expr {
+    match ops::views::narrow_start(sizes, dim, start, length) {
+        Ok(start) => grad.slice_backward(sizes, dim, start, start + length, 1),
+        Err(error) => Expr::from(error),
+    }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use super::expr::Expr;
 use super::formulas;
 use super::modes::is_grad_enabled;
 use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
-use crate::dense::Geometry;
+use crate::dense::{Geometry, Lazy, Shown};
 use crate::ops;
+use crate::ops::views::pairs;
 use crate::tensor::Tensor;
 use rushlight_base::{MemoryFormat, Result, smallvec};
 use std::sync::Arc;
@@ -54,7 +55,7 @@ impl ViewInfo {
     }
 
     fn regenerate(&self, view: &Tensor) -> Edge {
-        let body = AsStrided { base: geometry_of(&self.base), view: geometry_of(view) };
+        let body = AsStrided { base: shown_by(&self.base), view: shown_by(view) };
         let edges = Edges::new().with(&self.base);
         let node = Node::new(body, edges, smallvec![TensorMeta::of(view)]);
         Edge { node, output: 0 }
@@ -67,14 +68,42 @@ impl ViewInfo {
     }
 }
 
-fn geometry_of(tensor: &Tensor) -> Geometry {
-    Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() }
+fn shown_by(tensor: &Tensor) -> Shown {
+    let geometry = Geometry { sizes: tensor.sizes(), strides: tensor.strides(), offset: tensor.storage_offset() };
+    Shown { geometry, dtype: tensor.dtype(), lazy: Lazy { conj: tensor.is_conj(), neg: tensor.is_neg() } }
+}
+
+/// Between what a tensor shows and what it stores: the same way back and forth.
+fn turned(expr: &Expr, lazy: Lazy) -> Expr {
+    let expr = if lazy.conj { expr.conj() } else { expr.clone() };
+    if lazy.neg { -expr } else { expr }
 }
 
 /// The derivative of a view's renewed history.
 struct AsStrided {
-    base: Geometry,
-    view: Geometry,
+    base: Shown,
+    view: Shown,
+}
+
+impl AsStrided {
+    /// The gradient of the base: that of the view where the view reads. Where one is of complex and the other of real
+    /// numbers, both are taken for pairs of real ones.
+    fn gradient(&self, grad: &Expr) -> Expr {
+        let (base, view) = (&self.base, &self.view);
+        let stored = turned(grad, view.lazy);
+        let placed = |grad: &Expr, base: &Geometry, view: &Geometry| {
+            formulas::as_strided(grad, base, &view.sizes, &view.strides, Some(view.offset))
+        };
+        let stored = match (base.dtype.is_complex(), view.dtype.is_complex()) {
+            (true, false) => {
+                let pairs = placed(&stored, &pairs(&base.geometry), &view.geometry);
+                formulas::as_complex(&pairs)
+            }
+            (false, true) => placed(&stored.resolve_conj().view_as_real(), &base.geometry, &pairs(&view.geometry)),
+            _ => placed(&stored, &base.geometry, &view.geometry),
+        };
+        turned(&stored, base.lazy)
+    }
 }
 
 impl Backward for AsStrided {
@@ -89,8 +118,7 @@ impl Backward for AsStrided {
     fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
         let mut inputs = call.undefined();
         if let Some(grad) = call.grad(0) {
-            let Geometry { sizes, strides, offset } = &self.view;
-            inputs.set(0, formulas::as_strided(grad, &self.base, sizes, strides, Some(*offset)))?;
+            inputs.set(0, self.gradient(grad))?;
         }
         Ok(inputs)
     }
@@ -98,8 +126,8 @@ impl Backward for AsStrided {
 
 /// The history of a base one of whose views was written: the written part goes through the write's derivative.
 pub(super) struct CopySlices {
-    base: Geometry,
-    view: Geometry,
+    base: Shown,
+    view: Shown,
     /// The derivative of the write, as a node whose output is the view.
     write: Arc<Node>,
 }
@@ -109,7 +137,7 @@ pub(super) struct CopySlices {
 pub(super) fn rebase_base(base: &Tensor, view: &Tensor, write: Arc<Node>) {
     let mut edges = Edges::new().with(base);
     edges.0.extend(write.next_edges().iter().skip(1).cloned());
-    let body = CopySlices { base: geometry_of(base), view: geometry_of(view), write };
+    let body = CopySlices { base: shown_by(base), view: shown_by(view), write };
     let node = Node::new(body, edges, smallvec![TensorMeta::of(base)]);
     base.set_history(Some(Edge { node, output: 0 }));
 }
@@ -126,8 +154,8 @@ impl Backward for CopySlices {
     fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
         let mut inputs = call.undefined();
         let Some(grad) = call.grad(0) else { return Ok(inputs) };
-        let result = self.gradient_of_base(grad.tensor()?)?;
-        let slice = self.written_part(&result)?;
+        let stored = self.stored_gradient(grad)?;
+        let slice = self.written_part(&stored)?;
         let grads = [Some(Expr::from(ops::clone(&slice, Some(MemoryFormat::Contiguous))?))];
         let mut needs = call.needs.clone();
         // The part of the base that was overwritten is the first input of the write.
@@ -141,7 +169,7 @@ impl Backward for CopySlices {
             None => ops::fill_scalar_(&slice, 0.into())?,
         }
         if call.needs(0) {
-            inputs.put(0, Some(result))?;
+            inputs.set(0, turned(&Expr::from(stored), self.base.lazy))?;
         }
         for (index, grad) in written.into_iter().enumerate().skip(1) {
             inputs.put(index, grad)?;
@@ -151,15 +179,29 @@ impl Backward for CopySlices {
 }
 
 impl CopySlices {
-    /// The gradient in the geometry of the base, in memory of its own that `written_part` can write to.
-    fn gradient_of_base(&self, grad: &Tensor) -> Result<Tensor> {
-        let result = ops::empty_strided(&self.base.sizes, &self.base.strides, grad.options())?;
-        ops::copy_(&result, grad, false)?;
+    /// The gradient as the base stores it, in the base's geometry, in memory of its own that `written_part` can write to.
+    fn stored_gradient(&self, grad: &Expr) -> Result<Tensor> {
+        let grad = turned(grad, self.base.lazy).into_tensor()?;
+        let geometry = &self.base.geometry;
+        let result = ops::empty_strided(&geometry.sizes, &geometry.strides, grad.options())?;
+        ops::copy_(&result, &grad, false)?;
         Ok(result)
     }
 
-    fn written_part(&self, base: &Tensor) -> Result<Tensor> {
-        let offset = self.view.offset - self.base.offset;
-        ops::as_strided(base, &self.view.sizes, &self.view.strides, Some(offset))
+    /// What the view shows of it.
+    fn written_part(&self, stored: &Tensor) -> Result<Tensor> {
+        let Geometry { sizes, strides, offset } = &self.view.geometry;
+        let start = self.base.geometry.offset;
+        let part = match (self.base.dtype.is_complex(), self.view.dtype.is_complex()) {
+            (true, false) => ops::as_strided(&ops::view_as_real(stored)?, sizes, strides, Some(offset - 2 * start)),
+            (false, true) => {
+                let pairs = pairs(&self.view.geometry);
+                let part = ops::as_strided(stored, &pairs.sizes, &pairs.strides, Some(pairs.offset - start));
+                ops::view_as_complex(&part?)
+            }
+            _ => ops::as_strided(stored, sizes, strides, Some(offset - start)),
+        }?;
+        let part = if self.view.lazy.conj { ops::_conj(&part)? } else { part };
+        if self.view.lazy.neg { ops::_neg_view(&part) } else { Ok(part) }
     }
 }

@@ -7,15 +7,17 @@
 
 pub mod boxed;
 pub mod by_name;
+mod lazy;
 pub mod opdef;
 mod output;
 pub mod record;
 pub mod runtime_ops;
 pub mod value;
 
-pub use crate::keys::{KeyGuard, KeySet, active, is_excluded, set_excluded};
+pub use crate::keys::{KeyGuard, KeySet, active, active_for_view, is_excluded, set_excluded};
 pub use boxed::{Args, FromValues, Values};
 pub use by_name::Op;
+pub(crate) use lazy::carried_out;
 pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
 pub use output::{Overlap, Target};
 pub use value::{FromValue, Value};
@@ -31,7 +33,8 @@ struct Layer {
 }
 
 /// The boxed layers, outermost first. A new layer is a file and a row here.
-const LAYERS: [Layer; 1] = [Layer { key: KeySet::RECORD, handle: record::handle }];
+const LAYERS: [Layer; 2] =
+    [Layer { key: KeySet::RECORD, handle: record::handle }, Layer { key: KeySet::LAZY, handle: lazy::handle }];
 
 /// Pass a built-in operator through the outermost boxed layer that is on.
 #[cold]
@@ -104,6 +107,7 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
 
 /// Put `result` into the out= argument of an operator that is made of others: it is resized and cast as needed.
 pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
+    let result = &carried_out(result)?;
     let result = &*result.dense()?;
     let spec = Spec::new(result.sizes(), result.dtype, result.device);
     let place = spec.prepare_out(out, Overlap::Temporary, [result])?;

@@ -122,6 +122,15 @@ pub(super) fn cast(dense: &Dense, dtype: DType) -> Result<Dense> {
     Ok(out)
 }
 
+/// A complex tensor as its real and imaginary parts, in a last dimension of 2; a real one as it is.
+pub(super) fn parts(dense: &Dense) -> Dense {
+    if !dense.dtype.is_complex() {
+        return dense.clone();
+    }
+    let geometry = super::views::pairs(&dense.geometry);
+    Dense::new(dense.storage.clone(), geometry, dense.dtype.to_real(), dense.device)
+}
+
 /// The first element of `dense` as a double.
 pub(super) fn number_of(dense: &Dense) -> Result<f64> {
     Ok(f64::from_bits(Constant::cast_of(dense, DType::F64)?.bytes[0]))

@@ -17,6 +17,8 @@ pub mod creation;
 pub mod ctc;
 pub mod distance;
 pub mod elementary;
+#[cfg(feature = "op-factory")]
+pub mod factory;
 pub mod generated;
 pub mod index;
 #[cfg(feature = "op-joining")]
@@ -35,6 +37,10 @@ pub mod reduce;
 pub mod regions;
 pub mod rules;
 pub mod softmax;
+#[cfg(feature = "op-special")]
+pub mod special;
+#[cfg(feature = "op-view_copy")]
+pub mod view_copies;
 pub mod views;
 #[cfg(feature = "op-vision")]
 pub mod vision;

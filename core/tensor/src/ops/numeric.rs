@@ -111,6 +111,9 @@ binary! {
     fmod, fmod_scalar: |walk: &Loop<3>| numeric::remainder(walk, false);
     remainder, remainder_scalar, scalar_remainder: |walk: &Loop<3>| numeric::remainder(walk, true);
     floor_divide, floor_divide_scalar: |walk: &Loop<3>| arithmetic::div_rounded(walk, Rounding::Floor);
+    nextafter: numeric::nextafter;
+    gcd: numeric::gcd;
+    lcm: numeric::lcm;
     minimum: arithmetic::minimum;
     fmax: numeric::fmax;
     fmin: numeric::fmin;
@@ -130,6 +133,19 @@ binary! {
 /// out = the other bits of self
 pub fn bitwise_not(out: &Dense, self_: &Dense) -> Result<()> {
     over(out.dtype, [out, self_], bitwise::bitwise_not)
+}
+
+/// out = the angle of self in the complex plane
+pub fn angle(out: &Dense, self_: &Dense) -> Result<()> {
+    let computed = if self_.dtype.is_complex() { self_.dtype } else { out.dtype };
+    over(computed, [out, self_], numeric::angle)
+}
+
+/// mantissa, exponent = self taken apart
+pub fn frexp(mantissa: &Dense, exponent: &Dense, self_: &Dense) -> Result<()> {
+    // The mantissa may lie where self does.
+    over(self_.dtype, [exponent, self_], numeric::exponent)?;
+    over(self_.dtype, [mantissa, self_], numeric::mantissa)
 }
 
 /// out = self + weight (end - self)

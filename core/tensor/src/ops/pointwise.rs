@@ -106,11 +106,6 @@ pub fn conj_physical(out: &Dense, self_: &Dense) -> Result<()> {
     unary(out, self_, if out.dtype.is_complex() { arithmetic::conj } else { convert::copy })
 }
 
-/// out = Re self
-pub fn real_part(out: &Dense, self_: &Dense) -> Result<()> {
-    over(out.dtype, [out, self_], convert::copy)
-}
-
 /// out = max(self, 0)
 pub fn relu(out: &Dense, self_: &Dense) -> Result<()> {
     clamp(out, self_, Some(Scalar::Int(0)), None)

@@ -1,24 +1,11 @@
 //! Kernels of random operators. Each holds the generator for its whole output.
 
-use super::access::{Operand, array};
-use crate::dense::{Dense, Geometry};
+use super::access::{Constant, Operand, array, over, parts};
+use crate::dense::Dense;
 use crate::generator::Generator;
 use crate::options::Options;
-use rushlight_base::{DimVec, MemoryFormat, Result, Scalar, ensure};
+use rushlight_base::{MemoryFormat, Result, Scalar, ensure};
 use rushlight_cpu::{Loop, arithmetic, random};
-
-/// A complex tensor as its real and imaginary parts, in a last dimension of 2; a real one as it is.
-fn parts(dense: &Dense) -> Dense {
-    if !dense.dtype.is_complex() {
-        return dense.clone();
-    }
-    let mut sizes = DimVec::from_slice(dense.sizes());
-    sizes.push(2);
-    let mut strides: DimVec = dense.strides().iter().map(|stride| stride * 2).collect();
-    strides.push(1);
-    let geometry = Geometry { sizes, strides, offset: dense.geometry.offset * 2 };
-    Dense::new(dense.storage.clone(), geometry, dense.dtype.to_real(), dense.device)
-}
 
 fn check_floating(name: &str, dense: &Dense) -> Result<()> {
     ensure!(
@@ -159,6 +146,133 @@ pub fn bernoulli_float_(self_: &Dense, p: f64, generator: Option<&Generator>) ->
 pub fn bernoulli_tensor_(self_: &Dense, p: &Dense, generator: Option<&Generator>) -> Result<()> {
     super::rules::check_expandable(p.sizes(), self_.sizes())?;
     random::coins_of(&Loop::new([array(self_), array(p)])?, &mut Generator::or_default(generator).lock())
+}
+
+/// self: exponential
+pub fn exponential_(self_: &Dense, lambd: f64, generator: Option<&Generator>) -> Result<()> {
+    random::exponential(&Loop::new([array(self_)])?, lambd, &mut Generator::or_default(generator).lock())
+}
+
+/// self: Cauchy
+pub fn cauchy_(self_: &Dense, median: f64, sigma: f64, generator: Option<&Generator>) -> Result<()> {
+    random::cauchy(&Loop::new([array(self_)])?, median, sigma, &mut Generator::or_default(generator).lock())
+}
+
+/// self: powers of e of normal numbers
+pub fn log_normal_(self_: &Dense, mean: f64, std: f64, generator: Option<&Generator>) -> Result<()> {
+    random::log_normal(&Loop::new([array(self_)])?, mean, std, &mut Generator::or_default(generator).lock())
+}
+
+/// self: tries up to the first success
+pub fn geometric_(self_: &Dense, p: f64, generator: Option<&Generator>) -> Result<()> {
+    random::geometric(&Loop::new([array(self_)])?, p, &mut Generator::or_default(generator).lock())
+}
+
+/// self: integers, over the range of the dtype
+pub fn random_(self_: &Dense, generator: Option<&Generator>) -> Result<()> {
+    random::whole_range(&Loop::new([array(self_)])?, None, &mut Generator::or_default(generator).lock())
+}
+
+/// self: integers in [from, to), or from a number on
+pub fn random_from_(self_: &Dense, from_: i64, to: Option<i64>, generator: Option<&Generator>) -> Result<()> {
+    let (walk, generator) = (Loop::new([array(self_)])?, Generator::or_default(generator));
+    match to {
+        Some(to) => random::integers(&walk, from_, to, &mut generator.lock()),
+        None => random::whole_range(&walk, Some(from_), &mut generator.lock()),
+    }
+}
+
+/// self: integers in [0, to)
+pub fn random_to_(self_: &Dense, to: i64, generator: Option<&Generator>) -> Result<()> {
+    random_from_(self_, 0, Some(to), generator)
+}
+
+fn add_into(out: &Dense, other: &Dense) -> Result<()> {
+    over(out.dtype, [out, out, other], |walk| arithmetic::add(walk, Scalar::Int(1)))
+}
+
+/// out: normal, each element with its own mean
+pub fn normal_of_means(out: &Dense, mean: &Dense, std: f64, generator: Option<&Generator>) -> Result<()> {
+    fill_normal(out, 0.0, std, generator)?;
+    add_into(out, mean)
+}
+
+/// out: normal, each element with its own deviation
+pub fn normal_of_deviations(out: &Dense, mean: f64, std: &Dense, generator: Option<&Generator>) -> Result<()> {
+    scaled_normal(out, std, generator)?;
+    let mean = Constant::new(Scalar::Float(mean), out.dtype)?;
+    arithmetic::add(&Loop::new([array(out), array(out), mean.array()])?, Scalar::Int(1))
+}
+
+/// out: normal, each element with its own mean and deviation
+pub fn normal_of_both(out: &Dense, mean: &Dense, std: &Dense, generator: Option<&Generator>) -> Result<()> {
+    scaled_normal(out, std, generator)?;
+    add_into(out, mean)
+}
+
+fn scaled_normal(out: &Dense, std: &Dense, generator: Option<&Generator>) -> Result<()> {
+    random::check_deviations(&array(std))?;
+    fill_normal(out, 0.0, 1.0, generator)?;
+    over(out.dtype, [out, out, std], arithmetic::mul)
+}
+
+/// out = events of processes with the means self
+pub fn poisson(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
+    random::poisson(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
+}
+
+/// out = successes of count tries with probability prob
+pub fn binomial(out: &Dense, count: &Dense, prob: &Dense, generator: Option<&Generator>) -> Result<()> {
+    let walk = Loop::new([array(out), array(count), array(prob)])?;
+    random::binomial(&walk, &mut Generator::or_default(generator).lock())
+}
+
+/// out = samples of gamma distributions of the shapes self
+pub fn standard_gamma(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
+    random::standard_gamma(&Loop::new([array(out), array(self_)])?, &mut Generator::or_default(generator).lock())
+}
+
+/// out = shares of 1 of the concentrations self, along the last dimension
+pub fn sample_dirichlet(out: &Dense, self_: &Dense, generator: Option<&Generator>) -> Result<()> {
+    let length = self_.sizes().last().map_or(1, |&length| length as usize);
+    let walk = Loop::new([array(out), array(self_)])?;
+    random::dirichlet(&walk, length, &mut Generator::or_default(generator).lock())
+}
+
+/// out = indices drawn with the weights self
+pub fn multinomial(
+    out: &Dense,
+    self_: &Dense,
+    num_samples: i64,
+    replacement: bool,
+    generator: Option<&Generator>,
+) -> Result<()> {
+    let categories = self_.sizes().last().map_or(0, |&categories| categories as usize);
+    let (samples, generator) = (num_samples as usize, Generator::or_default(generator));
+    random::multinomial(&array(out), &array(self_), categories, samples, replacement, &mut generator.lock())
+}
+
+/// out: integers in [0, high)
+pub fn randint_like(
+    out: &Dense,
+    self_: &Dense,
+    high: i64,
+    options: Options,
+    memory_format: Option<MemoryFormat>,
+) -> Result<()> {
+    randint_like_low(out, self_, 0, high, options, memory_format)
+}
+
+/// out: integers in [low, high)
+pub fn randint_like_low(
+    out: &Dense,
+    _self: &Dense,
+    low: i64,
+    high: i64,
+    _options: Options,
+    _memory_format: Option<MemoryFormat>,
+) -> Result<()> {
+    random::integers(&Loop::new([array(out)])?, low, high, &mut Generator::or_default(None).lock())
 }
 
 /// out0, out1 = input mask / (1 - p) and the mask, which keeps an element with probability 1 - p; without

@@ -1,12 +1,12 @@
 //! Kernels that write into regions of their output: concatenation, padding, slices replaced, triangles.
 
-use super::access::{array, copy_into, copy_unless_same, sub_array};
+use super::access::{array, copy_into, copy_unless_same, over, sub_array};
 use super::rules::is_skipped;
 use super::views;
 use crate::dense::{Dense, Geometry};
 use rushlight_base::{Result, Scalar, wrap_dim};
 use rushlight_cpu::triangle::{self, Triangle};
-use rushlight_cpu::{Loop, convert, fill};
+use rushlight_cpu::{Loop, arithmetic, convert, fill};
 
 /// out = tensors, one after another along dim
 pub fn cat(out: &Dense, tensors: &[Dense], dim: i64) -> Result<()> {
@@ -71,6 +71,55 @@ pub fn slice_scatter(
 /// out = self with src on a diagonal
 pub fn diagonal_scatter(out: &Dense, self_: &Dense, src: &Dense, offset: i64, dim1: i64, dim2: i64) -> Result<()> {
     replace(out, self_, src, views::diagonal(out, offset, dim1, dim2)?)
+}
+
+/// The region of `out`, which has the strides of `self_` and memory of its own, that as_strided shows of `self_`.
+fn strided_region(
+    out: &Dense,
+    self_: &Dense,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Result<Geometry> {
+    let own = self_.geometry.offset;
+    views::as_strided(out, size, stride, Some(storage_offset.unwrap_or(own) - own + out.geometry.offset))
+}
+
+/// out = self with src where as_strided shows it
+pub fn as_strided_scatter(
+    out: &Dense,
+    self_: &Dense,
+    src: &Dense,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Result<()> {
+    replace(out, self_, src, strided_region(out, self_, size, stride, storage_offset)?)
+}
+
+/// out = the windows of grad added up where they lie
+pub fn unfold_backward(
+    out: &Dense,
+    grad_in: &Dense,
+    _input_sizes: &[i64],
+    dim: i64,
+    size: i64,
+    step: i64,
+) -> Result<()> {
+    fill::fill(&Loop::new([array(out)])?, Scalar::Int(0))?;
+    if out.ndim() == 0 {
+        return if size == 0 { Ok(()) } else { copy_into(out, &grad_in.with_geometry(views::select(grad_in, 0, 0)?)) };
+    }
+    let dim = wrap_dim(dim, out.ndim())?;
+    let windows = grad_in.sizes()[dim];
+    for at in 0..size {
+        // The elements of one place in all windows: no two of them meet.
+        let last = (windows - 1).saturating_mul(step).saturating_add(at + 1);
+        let part = out.with_geometry(views::slice(out, dim as i64, Some(at), Some(last), step)?);
+        let from = grad_in.with_geometry(views::select(grad_in, -1, at)?);
+        over(out.dtype, [&part, &part, &from], |walk| arithmetic::add(walk, Scalar::Int(1)))?;
+    }
+    Ok(())
 }
 
 /// out = value, with self in the middle

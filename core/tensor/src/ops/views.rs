@@ -1,12 +1,81 @@
 //! View rules: from a tensor's geometry to that of a view of the same elements.
 
 use super::rules::check_expandable;
-use crate::dense::{Dense, Geometry};
-use rushlight_base::{DimVec, Result, bail, ensure, format_sizes, numel, wrap_dim};
+use crate::dense::{Dense, Geometry, Lazy, Shown};
+use rushlight_base::{DType, DimVec, Result, bail, ensure, format_sizes, numel, wrap_dim};
 
 /// The tensor as it is (`alias`, `detach`).
 pub fn alias(self_: &Dense) -> Result<Geometry> {
     Ok(self_.geometry.clone())
+}
+
+/// The conjugate, put off.
+pub fn conj(self_: &Dense) -> Result<Shown> {
+    ensure!(
+        self_.dtype.is_complex(),
+        Runtime,
+        "_conj: only complex numbers have conjugates, but got a tensor of {}",
+        self_.dtype.c10_name()
+    );
+    let lazy = Lazy { conj: !self_.lazy.conj, ..self_.lazy };
+    Ok(Shown { geometry: self_.geometry.clone(), dtype: self_.dtype, lazy })
+}
+
+/// The opposite, put off.
+pub fn neg(self_: &Dense) -> Result<Shown> {
+    ensure!(
+        self_.dtype.is_differentiable(),
+        Runtime,
+        "_neg_view: expected a floating or complex tensor, but got a tensor of {}",
+        self_.dtype.c10_name()
+    );
+    let lazy = Lazy { neg: !self_.lazy.neg, ..self_.lazy };
+    Ok(Shown { geometry: self_.geometry.clone(), dtype: self_.dtype, lazy })
+}
+
+/// Complex numbers as pairs of real ones, in a last dimension of 2.
+pub fn as_real(self_: &Dense) -> Result<Shown> {
+    ensure!(self_.dtype.is_complex(), Runtime, "view_as_real is only supported for complex tensors");
+    ensure!(
+        !self_.lazy.conj,
+        Runtime,
+        "view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it \
+         as real, use self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original."
+    );
+    Ok(Shown { geometry: pairs(&self_.geometry), dtype: self_.dtype.to_real(), lazy: self_.lazy })
+}
+
+/// How complex numbers of a geometry lie as pairs of real ones.
+pub(crate) fn pairs(geometry: &Geometry) -> Geometry {
+    let mut sizes = geometry.sizes.clone();
+    sizes.push(2);
+    let mut strides: DimVec = geometry.strides.iter().map(|stride| stride * 2).collect();
+    strides.push(1);
+    Geometry { sizes, strides, offset: geometry.offset * 2 }
+}
+
+/// Pairs of real numbers as complex ones.
+pub fn as_complex(self_: &Dense) -> Result<Shown> {
+    ensure!(
+        matches!(self_.dtype, DType::F16 | DType::F32 | DType::F64),
+        Runtime,
+        "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {}",
+        self_.dtype.c10_name()
+    );
+    ensure!(self_.ndim() > 0, Runtime, "Input tensor must have one or more dimensions");
+    let last = self_.ndim() - 1;
+    ensure!(self_.sizes()[last] == 2, Runtime, "Tensor must have a last dimension of size 2");
+    ensure!(self_.strides()[last] == 1, Runtime, "Tensor must have a last dimension with stride 1");
+    ensure!(
+        self_.strides()[..last].iter().all(|stride| stride % 2 == 0),
+        Runtime,
+        "Tensor must have a stride divisible by 2 for all but last dimension"
+    );
+    ensure!(self_.geometry.offset % 2 == 0, Runtime, "Tensor must have a storage_offset divisible by 2");
+    let strides = self_.strides()[..last].iter().map(|stride| stride / 2).collect();
+    let geometry =
+        Geometry { sizes: DimVec::from_slice(&self_.sizes()[..last]), strides, offset: self_.geometry.offset / 2 };
+    Ok(Shown { geometry, dtype: self_.dtype.to_complex(), lazy: self_.lazy })
 }
 
 /// Another geometry over the same storage, which must hold all of it.
@@ -188,6 +257,59 @@ pub fn squeeze(self_: &Dense) -> Result<Geometry> {
 pub fn squeeze_dim(self_: &Dense, dim: i64) -> Result<Geometry> {
     let gone = wrap_dim(dim, self_.ndim())?;
     Ok(pick(self_, (0..self_.ndim()).filter(|&dim| dim != gone || self_.sizes()[dim] != 1)))
+}
+
+/// Without those of the given dimensions whose size is 1.
+pub fn squeeze_dims(self_: &Dense, dim: &[i64]) -> Result<Geometry> {
+    let mut gone = DimVec::new();
+    for &dim in dim {
+        let dim = wrap_dim(dim, self_.ndim())? as i64;
+        ensure!(!gone.contains(&dim), Runtime, "dim {dim} appears multiple times in the list of dims");
+        gone.push(dim);
+    }
+    Ok(pick(self_, (0..self_.ndim()).filter(|&dim| !gone.contains(&(dim as i64)) || self_.sizes()[dim] != 1)))
+}
+
+/// `length` elements of a dimension from `start` on.
+pub fn narrow(self_: &Dense, dim: i64, start: i64, length: i64) -> Result<Geometry> {
+    let start = narrow_start(self_.sizes(), dim, start, length)?;
+    slice(self_, dim, Some(start), Some(start + length), 1)
+}
+
+/// Where a part of a dimension starts that may be counted from the end, after checking that it lies inside.
+pub(crate) fn narrow_start(sizes: &[i64], dim: i64, start: i64, length: i64) -> Result<i64> {
+    ensure!(!sizes.is_empty(), Runtime, "narrow() cannot be applied to a 0-dim tensor.");
+    ensure!(length >= 0, Runtime, "narrow(): length must be non-negative.");
+    let size = sizes[wrap_dim(dim, sizes.len())?];
+    ensure!(
+        (-size..=size).contains(&start),
+        Index,
+        "start out of range (expected to be in range of [{}, {size}], but got {start})",
+        -size
+    );
+    let start = if start < 0 { start + size } else { start };
+    ensure!(start <= size - length, Runtime, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
+    Ok(start)
+}
+
+/// Windows of a dimension, each `step` further, in a new last dimension.
+pub fn unfold(self_: &Dense, dimension: i64, size: i64, step: i64) -> Result<Geometry> {
+    let dim = wrap_dim(dimension, self_.ndim())?;
+    let (most, stride) = match self_.ndim() {
+        0 => (1, 1),
+        _ => (self_.sizes()[dim], self_.strides()[dim]),
+    };
+    ensure!(size >= 0, Runtime, "size is {size} but must be >= 0");
+    ensure!(size <= most, Runtime, "maximum size for tensor at dimension {dim} is {most} but size is {size}");
+    ensure!(step > 0, Runtime, "step is {step} but must be > 0");
+    let mut geometry = self_.geometry.clone();
+    if self_.ndim() > 0 {
+        geometry.sizes[dim] = (most - size) / step + 1;
+        geometry.strides[dim] = stride.saturating_mul(step);
+    }
+    geometry.sizes.push(size);
+    geometry.strides.push(stride);
+    Ok(geometry)
 }
 
 /// With a dimension of size 1 put in.

@@ -90,6 +90,16 @@ class TensorBase {
   Layout layout() const { return static_cast<Layout>(get<int32_t>(rlt_tensor_layout)); }
   TensorOptions options() const { return TensorOptions(scalar_type()).device(device()).layout(layout()); }
 
+  bool is_conj() const {
+    int32_t result = 0;
+    rlt::check(rlt_tensor_is_conj(handle_, &result));
+    return result != 0;
+  }
+  bool is_neg() const {
+    int32_t result = 0;
+    rlt::check(rlt_tensor_is_neg(handle_, &result));
+    return result != 0;
+  }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     int32_t result = 0;
     rlt::check(rlt_tensor_is_contiguous(handle_, static_cast<int32_t>(format), &result));
@@ -112,8 +122,6 @@ class TensorBase {
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool is_signed() const { return isSignedType(scalar_type()); }
   // The core computes conjugates and negatives at once; it never keeps them as marks.
-  bool is_conj() const { return false; }
-  bool is_neg() const { return false; }
   bool is_view() const { return get<int32_t>(rlt_tensor_is_view) != 0; }
   bool is_alias_of(const TensorBase& other) const {
     int32_t result = 0;

@@ -2405,6 +2405,478 @@ inline Tensor& xlogy_outf(const Tensor& self, const Scalar& other, Tensor& out) 
 inline Tensor& xlogy_out(Tensor& out, const Tensor& self, const Scalar& other) {
   return xlogy_outf(self, other, out);
 }
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Tensor_Tensor(self.handle(), exponent.handle(), &out0));
+  return Tensor(out0);
+}
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor& float_power_outf(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_float_power_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle()));
+  return out;
+}
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor& float_power_out(Tensor& out, const Tensor& self, const Tensor& exponent) {
+  return float_power_outf(self, exponent, out);
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+inline Tensor float_power(const Tensor& self, const Scalar& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Tensor_Scalar(self.handle(), &exponent.raw(), &out0));
+  return Tensor(out0);
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+inline Tensor& float_power_outf(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_float_power_Tensor_Scalar_out(self.handle(), &exponent.raw(), out.handle()));
+  return out;
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+inline Tensor& float_power_out(Tensor& out, const Tensor& self, const Scalar& exponent) {
+  return float_power_outf(self, exponent, out);
+}
+/// Raises one number to powers, in doubles.
+/// `out_i = self^(exponent_i)`
+inline Tensor float_power(const Scalar& self, const Tensor& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Scalar(&self.raw(), exponent.handle(), &out0));
+  return Tensor(out0);
+}
+/// Raises one number to powers, in doubles.
+/// `out_i = self^(exponent_i)`
+inline Tensor& float_power_outf(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_float_power_Scalar_out(&self.raw(), exponent.handle(), out.handle()));
+  return out;
+}
+/// Raises one number to powers, in doubles.
+/// `out_i = self^(exponent_i)`
+inline Tensor& float_power_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
+  return float_power_outf(self, exponent, out);
+}
+
+// factory: Sequences, identities, windows, and tensors made in the image of others.
+/// Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
+/// `out = s`
+inline Tensor scalar_tensor(const Scalar& s, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scalar_tensor(&s.raw(), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a square matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor eye(int64_t n, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_eye(n, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a square matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_outf(int64_t n, Tensor& out) {
+  rlt::check(rlt_tensor_eye_out(n, out.handle()));
+  return out;
+}
+/// Makes a square matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_out(Tensor& out, int64_t n) {
+  return eye_outf(n, out);
+}
+/// Makes a matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor eye(int64_t n, int64_t m, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_eye_m(n, m, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_outf(int64_t n, int64_t m, Tensor& out) {
+  rlt::check(rlt_tensor_eye_m_out(n, m, out.handle()));
+  return out;
+}
+/// Makes a matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_out(Tensor& out, int64_t n, int64_t m) {
+  return eye_outf(n, m, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace(&start.raw(), &end.raw(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_out(&start.raw(), &end.raw(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Scalar& start, const Scalar& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace_Tensor_Tensor(start.handle(), end.handle(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Tensor& start, const Tensor& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Tensor& start, const Tensor& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Tensor& start, const Scalar& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace_Tensor_Scalar(start.handle(), &end.raw(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Tensor& start, const Scalar& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_Tensor_Scalar_out(start.handle(), &end.raw(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Tensor& start, const Scalar& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Scalar& start, const Tensor& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace_Scalar_Tensor(&start.raw(), end.handle(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Scalar& start, const Tensor& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_Scalar_Tensor_out(&start.raw(), end.handle(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Scalar& start, const Tensor& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace(&start.raw(), &end.raw(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Scalar& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_out(&start.raw(), &end.raw(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Tensor& start, const Tensor& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace_Tensor_Tensor(start.handle(), end.handle(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Tensor& start, const Tensor& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Tensor& start, const Tensor& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Tensor& start, const Scalar& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace_Tensor_Scalar(start.handle(), &end.raw(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Tensor& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_Tensor_Scalar_out(start.handle(), &end.raw(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Tensor& start, const Scalar& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Scalar& start, const Tensor& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace_Scalar_Tensor(&start.raw(), end.handle(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Scalar& start, const Tensor& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_Scalar_Tensor_out(&start.raw(), end.handle(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Scalar& start, const Tensor& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
+/// `out = all (i, j) with j <= i + offset`
+inline Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, TensorOptions options = at::kLong) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tril_indices(row, col, offset, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
+/// `out = all (i, j) with j >= i + offset`
+inline Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, TensorOptions options = at::kLong) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_triu_indices(row, col, offset, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its elements.
+/// `out_i = unspecified`
+inline Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_empty_permuted(size.data(), rlt::length(size.size()), physical_layout.data(), rlt::length(physical_layout.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor complex(const Tensor& real, const Tensor& imag) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_complex(real.handle(), imag.handle(), &out0));
+  return Tensor(out0);
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor& complex_outf(const Tensor& real, const Tensor& imag, Tensor& out) {
+  rlt::check(rlt_tensor_complex_out(real.handle(), imag.handle(), out.handle()));
+  return out;
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor& complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
+  return complex_outf(real, imag, out);
+}
+/// Makes complex numbers of their sizes and angles.
+/// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
+inline Tensor polar(const Tensor& abs, const Tensor& angle) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polar(abs.handle(), angle.handle(), &out0));
+  return Tensor(out0);
+}
+/// Makes complex numbers of their sizes and angles.
+/// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
+inline Tensor& polar_outf(const Tensor& abs, const Tensor& angle, Tensor& out) {
+  rlt::check(rlt_tensor_polar_out(abs.handle(), angle.handle(), out.handle()));
+  return out;
+}
+/// Makes complex numbers of their sizes and angles.
+/// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
+inline Tensor& polar_out(Tensor& out, const Tensor& abs, const Tensor& angle) {
+  return polar_outf(abs, angle, out);
+}
+/// Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
+/// `out = the first elements of the storage of self, in row-major order`
+inline Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> memory_format = {}) {
+  rlt::check(rlt_tensor_resize_as_(self.handle(), the_template.handle(), rlt::optional_memory_format(memory_format)));
+  return self;
+}
+/// Copies a tensor that was made from literals; the gradient passes through.
+/// `out_i = self_i`
+inline Tensor lift_fresh_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lift_fresh_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1`
+inline Tensor bartlett_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bartlett_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1 if periodic, else window_length`
+inline Tensor bartlett_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bartlett_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1`
+inline Tensor blackman_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_blackman_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1 if periodic, else window_length`
+inline Tensor blackman_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_blackman_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1`
+inline Tensor hann_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hann_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1 if periodic, else window_length`
+inline Tensor hann_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hann_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46, n = window_length + 1`
+inline Tensor hamming_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46`
+inline Tensor hamming_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1)), beta = 0.46`
+inline Tensor hamming_window(int64_t window_length, bool periodic, double alpha, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window_periodic_alpha(window_length, periodic, alpha, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1))`
+inline Tensor hamming_window(int64_t window_length, bool periodic, double alpha, double beta, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window_periodic_alpha_beta(window_length, periodic, alpha, beta, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
+/// `out[i, j] = x_i^(N - 1 - j)`
+inline Tensor vander(const Tensor& x, std::optional<int64_t> N = {}, bool increasing = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_vander(x.handle(), rlt::optional_int(N), increasing, &out0));
+  return Tensor(out0);
+}
+/// Makes matrices whose columns are rising powers of vectors.
+/// `out[..., i, j] = x[..., i]^j`
+inline Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_vander(x.handle(), rlt::optional_int(N), &out0));
+  return Tensor(out0);
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+inline Tensor kaiser_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+inline Tensor kaiser_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)`
+inline Tensor kaiser_window(int64_t window_length, bool periodic, double beta, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window_beta(window_length, periodic, beta, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
 
 // indexing: Picking, placing and joining elements by index.
 /// Takes the slices of a dimension that an index lists.
@@ -2706,6 +3178,13 @@ inline Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim =
 inline Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_diagonal_scatter(self.handle(), src.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// A copy of the tensor with the elements replaced that the given sizes and strides show.
+/// `out.as_strided(size, stride, storage_offset) = src, else out = self`
+inline Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_as_strided_scatter(self.handle(), src.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
   return Tensor(out0);
 }
 /// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
@@ -3042,6 +3521,20 @@ inline Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {}
 inline Tensor rot90(const Tensor& self, int64_t k = 1, IntArrayRef dims = {0, 1}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rot90(self.handle(), k, dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Splits a dimension as chunk does; the parts are not counted as views of one another.
+/// `out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)`
+inline std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unsafe_chunk(self.handle(), chunks, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Cuts each tensor along a dimension into as many parts, padded with zeros, and puts the parts of the same number side by side.
+/// `out[..., k, :] = the k-th part of every tensor, flattened, one after another`
+inline Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__chunk_cat(rlt::handles(tensors), rlt::length(tensors.size()), dim, num_chunks, &out0));
   return Tensor(out0);
 }
 
@@ -4601,6 +5094,262 @@ inline Tensor& addcdiv_outf(const Tensor& self, const Tensor& tensor1, const Ten
 inline Tensor& addcdiv_out(Tensor& out, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
   return addcdiv_outf(self, tensor1, tensor2, value, out);
 }
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+inline Tensor subtract(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_subtract_Tensor(self.handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+inline Tensor& subtract_outf(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_subtract_out(self.handle(), other.handle(), &alpha.raw(), out.handle()));
+  return out;
+}
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  return subtract_outf(self, other, alpha, out);
+}
+/// Subtracts a number from each element, as sub.
+/// `out_i = self_i - alpha * other`
+inline Tensor subtract(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_subtract_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+inline Tensor multiply(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multiply_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+inline Tensor& multiply_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_multiply_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return multiply_outf(self, other, out);
+}
+/// Multiplies each element by a number, as mul.
+/// `out_i = self_i * other`
+inline Tensor multiply(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multiply_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor divide(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& divide_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_divide_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return divide_outf(self, other, out);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+inline Tensor divide(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor true_divide(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_true_divide_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& true_divide_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_true_divide_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return true_divide_outf(self, other, out);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+inline Tensor true_divide(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_true_divide_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+inline Tensor divide(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Tensor_mode(self.handle(), other.handle(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+inline Tensor& divide_outf(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode, Tensor& out) {
+  rlt::check(rlt_tensor_divide_out_mode(self.handle(), other.handle(), rlt::optional_text(rounding_mode), out.handle()));
+  return out;
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  return divide_outf(self, other, rounding_mode, out);
+}
+/// Divides by a number and rounds as asked, as div.
+/// `out_i = round(self_i / other)`
+inline Tensor divide(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Scalar_mode(self.handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
+}
+/// Returns the tensor itself.
+/// `out_i = +self_i`
+inline Tensor positive(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_positive(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+inline Tensor angle(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_angle(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+inline Tensor& angle_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_angle_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+inline Tensor& angle_out(Tensor& out, const Tensor& self) {
+  return angle_outf(self, out);
+}
+/// Tests which elements are equal up to a tolerance.
+/// `out_i = |self_i - other_i| <= atol + rtol * |other_i|`
+inline Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isclose(self.handle(), other.handle(), rtol, atol, equal_nan, &out0));
+  return Tensor(out0);
+}
+/// Tests which numbers have no imaginary part.
+/// `out_i = the imaginary part of self_i is 0`
+inline Tensor isreal(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isreal(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+inline std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_frexp_Tensor(self.handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+inline std::tuple<Tensor&, Tensor&> frexp_outf(const Tensor& self, Tensor& mantissa, Tensor& exponent) {
+  rlt::check(rlt_tensor_frexp_Tensor_out(self.handle(), mantissa.handle(), exponent.handle()));
+  return std::tuple<Tensor&, Tensor&>(mantissa, exponent);
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+inline std::tuple<Tensor&, Tensor&> frexp_out(Tensor& mantissa, Tensor& exponent, const Tensor& self) {
+  return frexp_outf(self, mantissa, exponent);
+}
+/// Multiplies by powers of 2.
+/// `out_i = self_i * 2^(other_i)`
+inline Tensor ldexp(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ldexp_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+inline Tensor nextafter(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nextafter(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+inline Tensor& nextafter_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_nextafter_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+inline Tensor& nextafter_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return nextafter_outf(self, other, out);
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor gcd(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gcd(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor& gcd_(Tensor& self, const Tensor& other) {
+  rlt::check(rlt_tensor_gcd_(self.handle(), other.handle()));
+  return self;
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor& gcd_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_gcd_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor& gcd_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return gcd_outf(self, other, out);
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor lcm(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lcm(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor& lcm_(Tensor& self, const Tensor& other) {
+  rlt::check(rlt_tensor_lcm_(self.handle(), other.handle()));
+  return self;
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor& lcm_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_lcm_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor& lcm_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return lcm_outf(self, other, out);
+}
 
 // optim: Whole optimizer steps over lists of parameters.
 /// One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list is empty.
@@ -5112,7 +5861,7 @@ inline Tensor& conj_physical_outf(const Tensor& self, Tensor& out) {
 inline Tensor& conj_physical_out(Tensor& out, const Tensor& self) {
   return conj_physical_outf(self, out);
 }
-/// Conjugates each element; a real tensor is returned as it is.
+/// Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
 /// `out_i = conj(self_i)`
 inline Tensor conj(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
@@ -5126,18 +5875,11 @@ inline Tensor resolve_conj(const Tensor& self) {
   rlt::check(rlt_tensor_resolve_conj(self.handle(), &out0));
   return Tensor(out0);
 }
-/// Takes the real part of each element; a real tensor is returned as it is.
+/// Shows the real part of each element; a real tensor is returned as it is.
 /// `out_i = Re(self_i)`
 inline Tensor real(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_real(self.handle(), &out0));
-  return Tensor(out0);
-}
-/// Copies the real part of each element.
-/// `out_i = Re(self_i)`
-inline Tensor _real_part(const Tensor& self) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__real_part(self.handle(), &out0));
   return Tensor(out0);
 }
 
@@ -5624,6 +6366,124 @@ inline Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> g
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_bernoulli_p(self.handle(), p, rlt::optional_generator(generator), &out0));
   return Tensor(out0);
+}
+/// Draws normal numbers, each of its own mean.
+/// `out_i ~ N(mean_i, std^2)`
+inline Tensor normal(const Tensor& mean, double std = 1.0, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_normal_Tensor_float(mean.handle(), std, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws normal numbers, each of its own mean.
+/// `out_i ~ N(mean_i, std^2)`
+inline Tensor& normal_outf(const Tensor& mean, double std, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_normal_Tensor_float_out(mean.handle(), std, rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws normal numbers, each of its own mean.
+/// `out_i ~ N(mean_i, std^2)`
+inline Tensor& normal_out(Tensor& out, const Tensor& mean, double std = 1.0, std::optional<Generator> generator = {}) {
+  return normal_outf(mean, std, generator, out);
+}
+/// Draws normal numbers, each of its own deviation.
+/// `out_i ~ N(mean, std_i^2)`
+inline Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_normal_float_Tensor(mean, std.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws normal numbers, each of its own deviation.
+/// `out_i ~ N(mean, std_i^2)`
+inline Tensor& normal_outf(double mean, const Tensor& std, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_normal_float_Tensor_out(mean, std.handle(), rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws normal numbers, each of its own deviation.
+/// `out_i ~ N(mean, std_i^2)`
+inline Tensor& normal_out(Tensor& out, double mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  return normal_outf(mean, std, generator, out);
+}
+/// Draws normal numbers, each of its own mean and deviation.
+/// `out_i ~ N(mean_i, std_i^2)`
+inline Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_normal_Tensor_Tensor(mean.handle(), std.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws normal numbers, each of its own mean and deviation.
+/// `out_i ~ N(mean_i, std_i^2)`
+inline Tensor& normal_outf(const Tensor& mean, const Tensor& std, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_normal_Tensor_Tensor_out(mean.handle(), std.handle(), rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws normal numbers, each of its own mean and deviation.
+/// `out_i ~ N(mean_i, std_i^2)`
+inline Tensor& normal_out(Tensor& out, const Tensor& mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  return normal_outf(mean, std, generator, out);
+}
+/// Draws the number of events of processes with the given means.
+/// `P(out_i = k) = self_i^k * e^(-self_i) / k!`
+inline Tensor poisson(const Tensor& self, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_poisson(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws the number of successes of `count` tries with probability `prob`.
+/// `P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)`
+inline Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binomial(count.handle(), prob.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws from gamma distributions of the given shapes and scale 1.
+/// `out_i ~ x^(self_i - 1) * e^(-x) / Gamma(self_i)`
+inline Tensor _standard_gamma(const Tensor& self, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__standard_gamma(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws shares of 1 with the given concentrations, along the last dimension.
+/// `out ~ product of x_i^(self_i - 1)`
+inline Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__sample_dirichlet(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+inline Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement = false, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multinomial(self.handle(), num_samples, replacement, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+inline Tensor& multinomial_outf(const Tensor& self, int64_t num_samples, bool replacement, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_multinomial_out(self.handle(), num_samples, replacement, rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+inline Tensor& multinomial_out(Tensor& out, const Tensor& self, int64_t num_samples, bool replacement = false, std::optional<Generator> generator = {}) {
+  return multinomial_outf(self, num_samples, replacement, generator, out);
+}
+/// Draws integers, each equally likely, below `high`, as many as another tensor has elements.
+/// `out_i ~ U{0, ..., high - 1}`
+inline Tensor randint_like(const Tensor& self, int64_t high, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_randint_like(self.handle(), high, &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Draws integers, each equally likely, below `high` and from `low` on, as many as another tensor has elements.
+/// `out_i ~ U{low, ..., high - 1}`
+inline Tensor randint_like(const Tensor& self, int64_t low, int64_t high, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_randint_like_low_dtype(self.handle(), low, high, &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
 }
 
 // recurrent: Recurrent layers and their cells, and packed sequences.
@@ -6547,6 +7407,1281 @@ inline Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim
   return Tensor(out0);
 }
 
+// special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor lgamma(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lgamma(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor& lgamma_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_lgamma_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor& lgamma_out(Tensor& out, const Tensor& self) {
+  return lgamma_outf(self, out);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor digamma(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_digamma(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor& digamma_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_digamma_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor& digamma_out(Tensor& out, const Tensor& self) {
+  return digamma_outf(self, out);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor polygamma(int64_t n, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polygamma(n, self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& polygamma_outf(int64_t n, const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_polygamma_out(n, self.handle(), out.handle()));
+  return out;
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return polygamma_outf(n, self, out);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor special_polygamma(int64_t n, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_polygamma(n, self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& special_polygamma_outf(int64_t n, const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_polygamma_out(n, self.handle(), out.handle()));
+  return out;
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& special_polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return special_polygamma_outf(n, self, out);
+}
+/// Takes the logarithm of the multivariate gamma function of each element.
+/// `out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p`
+inline Tensor mvlgamma(const Tensor& self, int64_t p) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mvlgamma(self.handle(), p, &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor erfinv(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erfinv(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor& erfinv_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_erfinv_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor& erfinv_out(Tensor& out, const Tensor& self) {
+  return erfinv_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor i0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_i0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_(Tensor& self) {
+  rlt::check(rlt_tensor_i0_(self.handle()));
+  return self;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_i0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_out(Tensor& out, const Tensor& self) {
+  return i0_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor special_i0e(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i0e(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor& special_i0e_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i0e_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor& special_i0e_out(Tensor& out, const Tensor& self) {
+  return special_i0e_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor special_i1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_i1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_i1_out(Tensor& out, const Tensor& self) {
+  return special_i1_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor special_i1e(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i1e(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor& special_i1e_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i1e_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor& special_i1e_out(Tensor& out, const Tensor& self) {
+  return special_i1e_outf(self, out);
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor special_entr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_entr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor& special_entr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_entr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor& special_entr_out(Tensor& out, const Tensor& self) {
+  return special_entr_outf(self, out);
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor special_erfcx(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_erfcx(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor& special_erfcx_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_erfcx_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor& special_erfcx_out(Tensor& out, const Tensor& self) {
+  return special_erfcx_outf(self, out);
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor special_log_ndtr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_log_ndtr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor& special_log_ndtr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_log_ndtr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor& special_log_ndtr_out(Tensor& out, const Tensor& self) {
+  return special_log_ndtr_outf(self, out);
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor special_ndtr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_ndtr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor& special_ndtr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_ndtr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor& special_ndtr_out(Tensor& out, const Tensor& self) {
+  return special_ndtr_outf(self, out);
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor special_ndtri(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_ndtri(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor& special_ndtri_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_ndtri_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor& special_ndtri_out(Tensor& out, const Tensor& self) {
+  return special_ndtri_outf(self, out);
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor special_airy_ai(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_airy_ai(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor& special_airy_ai_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_airy_ai_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor& special_airy_ai_out(Tensor& out, const Tensor& x) {
+  return special_airy_ai_outf(x, out);
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor special_bessel_j0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_j0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor& special_bessel_j0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_j0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor& special_bessel_j0_out(Tensor& out, const Tensor& self) {
+  return special_bessel_j0_outf(self, out);
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor special_bessel_j1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_j1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor& special_bessel_j1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_j1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor& special_bessel_j1_out(Tensor& out, const Tensor& self) {
+  return special_bessel_j1_outf(self, out);
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor special_bessel_y0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_y0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor& special_bessel_y0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_y0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor& special_bessel_y0_out(Tensor& out, const Tensor& self) {
+  return special_bessel_y0_outf(self, out);
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor special_bessel_y1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_y1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor& special_bessel_y1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_y1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor& special_bessel_y1_out(Tensor& out, const Tensor& self) {
+  return special_bessel_y1_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor special_modified_bessel_i0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_i0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& special_modified_bessel_i0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_i0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& special_modified_bessel_i0_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_i0_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor special_modified_bessel_i1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_i1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_modified_bessel_i1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_i1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_modified_bessel_i1_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_i1_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor special_modified_bessel_k0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_k0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor& special_modified_bessel_k0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_k0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor& special_modified_bessel_k0_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_k0_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor special_modified_bessel_k1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_k1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor& special_modified_bessel_k1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_k1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor& special_modified_bessel_k1_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_k1_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor special_scaled_modified_bessel_k0(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k0(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor& special_scaled_modified_bessel_k0_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k0_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor& special_scaled_modified_bessel_k0_out(Tensor& out, const Tensor& x) {
+  return special_scaled_modified_bessel_k0_outf(x, out);
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor special_scaled_modified_bessel_k1(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k1(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor& special_scaled_modified_bessel_k1_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k1_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor& special_scaled_modified_bessel_k1_out(Tensor& out, const Tensor& x) {
+  return special_scaled_modified_bessel_k1_outf(x, out);
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor special_spherical_bessel_j0(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_spherical_bessel_j0(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor& special_spherical_bessel_j0_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_spherical_bessel_j0_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor& special_spherical_bessel_j0_out(Tensor& out, const Tensor& x) {
+  return special_spherical_bessel_j0_outf(x, out);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor igamma(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igamma(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igamma_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_igamma_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igamma_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return igamma_outf(self, other, out);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor igammac(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igammac(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igammac_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_igammac_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igammac_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return igammac_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor special_zeta(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor& special_zeta_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor& special_zeta_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor special_zeta(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta_self_scalar(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor& special_zeta_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_self_scalar_out(&self.raw(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor& special_zeta_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor special_zeta(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta_other_scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor& special_zeta_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_other_scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor& special_zeta_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor special_xlog1py(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor& special_xlog1py_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py_self_scalar(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor& special_xlog1py_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_self_scalar_out(&self.raw(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor special_xlog1py(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py_other_scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor& special_xlog1py_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_other_scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+
 // view: Other shapes over the same storage.
 /// Gives the elements other sizes: a view where the strides allow it, a copy otherwise.
 /// `out_i = self_i in row-major order`
@@ -6722,6 +8857,214 @@ inline Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0,
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_diagonal(self.handle(), offset, dim1, dim2, &out0));
   return Tensor(out0);
+}
+/// Removes the given dimensions that have size 1.
+/// `out = self`
+inline Tensor squeeze(const Tensor& self, IntArrayRef dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_dims(self.handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes `length` elements of a dimension from where a tensor says.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_narrow_Tensor(self.handle(), dim, start.handle(), length, &out0));
+  return Tensor(out0);
+}
+/// Adds the gradients of windows up where they lie.
+/// `out[..., i, ...] = sum of grad_in[..., w, ..., k] over w * step + k = i`
+inline Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes, int64_t dim, int64_t size, int64_t step) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unfold_backward(grad_in.handle(), input_sizes.data(), rlt::length(input_sizes.size()), dim, size, step, &out0));
+  return Tensor(out0);
+}
+/// Transposes and conjugates each matrix of a batch.
+/// `out[..., j, i] = conj(self[..., i, j])`
+inline Tensor adjoint(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adjoint(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+/// `out_i = self_i`
+inline Tensor& detach_(Tensor& self) {
+  rlt::check(rlt_tensor_detach_(self.handle()));
+  return self;
+}
+/// Splits a dimension as split does; the parts are not counted as views of one another.
+/// `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
+inline std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unsafe_split_Tensor(self.handle(), split_size, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Shows the conjugate of each element, which is computed where it is needed.
+/// `out_i = conj(self_i)`
+inline Tensor _conj(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__conj(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows the opposite of each element, which is computed where it is needed.
+/// `out_i = -self_i`
+inline Tensor _neg_view(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__neg_view(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Carries out a negation that was put off.
+/// `out_i = self_i`
+inline Tensor resolve_neg(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_resolve_neg(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows complex numbers as pairs of real ones.
+/// `out[..., 0] = Re(self), out[..., 1] = Im(self)`
+inline Tensor view_as_real(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_view_as_real(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows pairs of real numbers as complex ones.
+/// `out = self[..., 0] + self[..., 1] * sqrt(-1)`
+inline Tensor view_as_complex(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_view_as_complex(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows the imaginary part of each element.
+/// `out_i = Im(self_i)`
+inline Tensor imag(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_imag(self.handle(), &out0));
+  return Tensor(out0);
+}
+
+// view_copy: The views as copies: results with memory of their own.
+/// Copies the tensor.
+/// `out_i = self_i`
+inline Tensor alias_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_alias_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Copies what as_strided shows.
+/// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+inline Tensor as_strided_copy(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_as_strided_copy(self.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
+  return Tensor(out0);
+}
+/// Copies the diagonal of two dimensions, as a last dimension.
+/// `out[..., i] = self[i, i + offset] of dim1 and dim2`
+inline Tensor diagonal_copy(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagonal_copy(self.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Repeats dimensions of size 1; -1 keeps a size.
+/// `out[..., j, ...] = self[..., 0, ...]`
+inline Tensor expand_copy(const Tensor& self, IntArrayRef size, bool implicit = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_expand_copy(self.handle(), size.data(), rlt::length(size.size()), implicit, &out0));
+  return Tensor(out0);
+}
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_narrow_copy(self.handle(), dim, start, length, &out0));
+  return Tensor(out0);
+}
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor& narrow_copy_outf(const Tensor& self, int64_t dim, int64_t start, int64_t length, Tensor& out) {
+  rlt::check(rlt_tensor_narrow_copy_out(self.handle(), dim, start, length, out.handle()));
+  return out;
+}
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor& narrow_copy_out(Tensor& out, const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  return narrow_copy_outf(self, dim, start, length, out);
+}
+/// Copies the tensor with its dimensions in another order.
+/// `dimension k of out = dimension dims[k] of self`
+inline Tensor permute_copy(const Tensor& self, IntArrayRef dims) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_permute_copy(self.handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor without its dimensions of size 1.
+/// `out = self`
+inline Tensor squeeze_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor without a dimension whose size is 1.
+/// `out = self`
+inline Tensor squeeze_copy(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_copy_dim(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor without the given dimensions whose size is 1.
+/// `out = self`
+inline Tensor squeeze_copy(const Tensor& self, IntArrayRef dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_copy_dims(self.handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
+}
+/// Copies a matrix transposed; a vector as it is.
+/// `out[j, i] = self[i, j]`
+inline Tensor t_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_t_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor with two dimensions swapped.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+inline Tensor transpose_copy(const Tensor& self, int64_t dim0, int64_t dim1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_transpose_copy_int(self.handle(), dim0, dim1, &out0));
+  return Tensor(out0);
+}
+/// Copies windows of a dimension, each `step` further, into a new last dimension.
+/// `out[..., w, ..., k] = self[..., w * step + k, ...]`
+inline Tensor unfold_copy(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unfold_copy(self.handle(), dimension, size, step, &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor with a new dimension of size 1.
+/// `out[..., 0, ...] = self`
+inline Tensor unsqueeze_copy(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unsqueeze_copy(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Copies the elements into other sizes; one size may be -1.
+/// `out_i = self_i in row-major order`
+inline Tensor view_copy(const Tensor& self, IntArrayRef size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_view_copy(self.handle(), size.data(), rlt::length(size.size()), &out0));
+  return Tensor(out0);
+}
+/// Copies the parts of the given sizes of a dimension.
+/// `out_k = the next split_sizes[k] slices of self`
+inline std::vector<Tensor> split_with_sizes_copy(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_split_with_sizes_copy(self.handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Copies the slices of a dimension.
+/// `out_k = self[..., k, ...]`
+inline std::vector<Tensor> unbind_copy(const Tensor& self, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unbind_copy_int(self.handle(), dim, &out0));
+  return rlt::adopt_list(out0);
 }
 
 // vision: Images: other sizes, borders, columns, pixels.

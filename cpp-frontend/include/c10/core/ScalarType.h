@@ -18,9 +18,9 @@
   _(Half, Half, "float16", "c10::Half", 2)               \
   _(float, Float, "float32", "float", 2)                 \
   _(double, Double, "float64", "double", 2)              \
-  _(complex<Half>, ComplexHalf, "complex32", "c10::complex<c10::Half>", 3)     \
-  _(complex<float>, ComplexFloat, "complex64", "c10::complex<float>", 3)       \
-  _(complex<double>, ComplexDouble, "complex128", "c10::complex<double>", 3)   \
+  _(::c10::complex<Half>, ComplexHalf, "complex32", "c10::complex<c10::Half>", 3)     \
+  _(::c10::complex<float>, ComplexFloat, "complex64", "c10::complex<float>", 3)       \
+  _(::c10::complex<double>, ComplexDouble, "complex128", "c10::complex<double>", 3)   \
   _(bool, Bool, "bool", "bool", 0)                       \
   _(BFloat16, BFloat16, "bfloat16", "c10::BFloat16", 2)  \
   _(uint16_t, UInt16, "uint16", "short unsigned int", 1)     \

@@ -28,8 +28,10 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
 
 /// Arguments whose values an operator does not read: only their shape, dtype and device.
 const UNREAD: &[(&str, &str)] = &[
+    ("cauchy_", "self"),
     ("empty_like", "self"),
     ("expand_as", "other"),
+    ("exponential_", "self"),
     ("fill.Scalar", "self"),
     ("fill.Tensor", "self"),
     ("full_like", "self"),
@@ -40,10 +42,31 @@ const UNREAD: &[(&str, &str)] = &[
     ("max_pool2d_with_indices_backward", "self"),
     // It only tells how the indices came about.
     ("max_unpool3d", "padding"),
+    ("geometric_", "self"),
+    // Their samples hold no NaN in both tensors.
+    ("isclose", "equal_nan"),
+    ("log_normal_", "self"),
+    // Their samples have one step at most.
+    ("logspace.Scalar_Tensor", "start"),
+    ("logspace.Scalar_Tensor", "end"),
+    ("logspace.Scalar_Tensor", "base"),
+    ("logspace.Tensor_Scalar", "end"),
+    ("logspace.Tensor_Scalar", "base"),
+    ("logspace.Tensor_Tensor", "end"),
+    ("logspace.Tensor_Tensor", "base"),
+    ("new_empty", "self"),
+    ("new_empty_strided", "self"),
+    ("new_full", "self"),
+    ("new_ones", "self"),
+    ("new_zeros", "self"),
     ("normal_", "self"),
     ("ones_like", "self"),
     ("randn_like", "self"),
     ("rand_like", "self"),
+    ("randint_like", "self"),
+    ("randint_like.low_dtype", "self"),
+    ("random_", "self"),
+    ("random_.from", "self"),
     ("reshape_as", "other"),
     // Moved by training, which is all that the samples do: no result shows it.
     ("_batch_norm_with_update", "running_mean"),
@@ -64,6 +87,7 @@ const UNREAD: &[(&str, &str)] = &[
     ("rnn_relu.input", "train"),
     ("rnn_tanh.data", "train"),
     ("rnn_tanh.input", "train"),
+    ("resize_as_", "the_template"),
     // Their samples write every element.
     ("index_copy", "self"),
     ("scatter.value", "self"),

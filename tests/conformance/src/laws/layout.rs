@@ -6,7 +6,14 @@ use crate::compare;
 use crate::host::HostTensor;
 
 /// Operators whose result is about strides.
-const ABOUT_STRIDES: [&str; 3] = ["aten::as_strided", "aten::view", "aten::view_as"];
+const ABOUT_STRIDES: [&str; 6] = [
+    "aten::as_strided",
+    "aten::as_strided_copy",
+    "aten::as_strided_scatter",
+    "aten::view",
+    "aten::view_as",
+    "aten::view_as_complex",
+];
 
 impl Laws<'_> {
     pub(super) fn layout(&self, case: &Case) -> Result<(), String> {

@@ -14,6 +14,7 @@ const BY_DATA: &[&str] = &[
     "gru.data",
     "lstm.data",
     "masked_select",
+    "narrow.Tensor",
     "nonzero",
     "one_hot",
     "rnn_relu.data",

@@ -27,7 +27,8 @@ pub fn function(op: &Op, form: &Form) -> String {
     let mut text = documentation(op, form);
     text.push_str(&function_head("pub", form));
     text.push_str(" {\n");
-    text.push_str(&format!("let keys = dispatch::active({keys});\n"));
+    let active = if shares_memory(form) { "active_for_view" } else { "active" };
+    text.push_str(&format!("let keys = dispatch::{active}({keys});\n"));
     if gradient::exists(op, form) {
         text.push_str(&format!("if keys.is_empty() {{ return {plain}; }}\n"));
         text.push_str(&format!("if keys.is_boxed() {{ return {extract}; }}\n"));
@@ -38,6 +39,12 @@ pub fn function(op: &Op, form: &Form) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// Does the form return views of its arguments, or an argument itself? What was put off then stays so.
+fn shares_memory(form: &Form) -> bool {
+    let aliases = |ty: &rushlight_schema::Type| ty.alias.as_ref().is_some_and(|alias| !alias.write);
+    form.signature.returns.iter().any(|ret| aliases(&ret.ty))
 }
 
 /// The keys of the tensor arguments. A differentiable view is always tracked, so that it has the autograd key itself.

@@ -7,7 +7,8 @@ use crate::types::Kind;
 
 /// Does `form` have a forward function (or does the public function call a composite itself)?
 pub fn exists(op: &Op, form: &Form) -> bool {
-    !op.is_composite() || op.is_differentiable() || form.kind != FormKind::Functional
+    let written_for_it = form.kind == FormKind::Functional || std::ptr::eq(form, op.primary());
+    !op.is_composite() || op.is_differentiable() || !written_for_it
 }
 
 /// `composite::linear(input, weight, bias)`
@@ -203,9 +204,9 @@ fn kept(written: &[Parameter], parameter: &Parameter) -> String {
 fn view_rule(op: &Op, form: &Form, path: &str) -> String {
     let inputs = form.inputs();
     let mut list = kernel_arguments(op, form);
-    list[0] = "base".into();
+    list[0] = "viewed".into();
     format!(
-        "let base = &*{}.dense()?;\n{}let geometry = {path}({})?;\n",
+        "let viewed = &*{}.dense()?;\n{}let geometry = {path}({})?;\n",
         ident(&inputs[0]),
         snapshots(&inputs[1..]),
         list.join(", ")
@@ -214,7 +215,7 @@ fn view_rule(op: &Op, form: &Form, path: &str) -> String {
 
 fn view(op: &Op, form: &Form, path: &str) -> String {
     let rule = view_rule(op, form, path);
-    format!("{rule}Ok({}.view_of(base, geometry))\n", ident(&form.inputs()[0]))
+    format!("{rule}Ok({}.view_of(viewed, geometry))\n", ident(&form.inputs()[0]))
 }
 
 fn in_place_view(op: &Op, form: &Form, path: &str) -> String {

@@ -3,7 +3,7 @@
 pub use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
 use super::Expr;
-use rushlight_base::Scalar;
+use rushlight_base::{DType, Scalar};
 
 /// The exponent less one.
 fn reduced(exponent: Scalar) -> Scalar {
@@ -68,4 +68,29 @@ pub fn xlogy(grad: &Expr, self_: &Expr, other: &Expr) -> Expr {
 pub fn xlogy_of_number(grad: &Expr, self_: &Expr, other: Scalar) -> Expr {
     let slope = grad.xlogy_scalar_other(other);
     if other.to_f64() > 0.0 { slope } else { self_.eq_scalar(0).where_scalarself(0, slope) }
+}
+
+/// In the doubles, real or complex, that a float_power computes in.
+fn in_doubles(expr: &Expr) -> Expr {
+    expr.to_dtype(if expr.dtype().is_complex() { DType::C128 } else { DType::F64 }, false, false, None)
+}
+
+/// As `pow_bases`, in doubles.
+pub fn float_power_bases(grad: &Expr, base: &Expr, exponent: &Expr) -> Expr {
+    pow_bases(grad, &in_doubles(base), &in_doubles(exponent))
+}
+
+/// As `pow_exponents`, in doubles.
+pub fn float_power_exponents(grad: &Expr, base: &Expr, exponent: &Expr, result: &Expr) -> Expr {
+    pow_exponents(grad, &in_doubles(base), &in_doubles(exponent), result)
+}
+
+/// As `pow_base`, in doubles.
+pub fn float_power_base(grad: &Expr, base: &Expr, exponent: Scalar) -> Expr {
+    pow_base(grad, &in_doubles(base), exponent)
+}
+
+/// As `pow_exponents_of_number`, in doubles.
+pub fn float_power_exponents_of_number(grad: &Expr, base: Scalar, exponent: &Expr, result: &Expr) -> Expr {
+    pow_exponents_of_number(grad, base, &in_doubles(exponent), result)
 }

@@ -1,7 +1,7 @@
 //! Derivatives of signs, remainders and combinations.
 
 use super::Expr;
-use rushlight_base::Scalar;
+use rushlight_base::{Complex, Scalar};
 
 /// The gradient of a direction: none for a real sign; of a complex number, the part across the direction.
 pub fn sgn(grad: &Expr, self_: &Expr, result: &Expr) -> Expr {
@@ -31,4 +31,14 @@ pub fn rest_of(weight: Scalar) -> Scalar {
         Scalar::Complex(value) => Scalar::Complex(1.0 - value),
         other => Scalar::Float(1.0 - other.to_f64()),
     }
+}
+
+/// The gradient of an angle: across the direction of a complex number; a real one has none.
+pub fn angle(grad: &Expr, self_: &Expr) -> Expr {
+    if !self_.dtype().is_complex() {
+        return self_.zeros();
+    }
+    let size = self_.abs();
+    let across = self_ * Scalar::Complex(Complex::new(0.0, 1.0)) * (grad / (&size * &size));
+    size.eq_scalar(0).where_scalarself(0, across)
 }

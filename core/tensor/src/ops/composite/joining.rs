@@ -95,6 +95,38 @@ pub fn chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     ops::split_tensor(self_, part, dim)
 }
 
+/// The parts of the same number of every tensor side by side, padded with zeros to parts of one size.
+pub fn chunk_cat(tensors: &[&Tensor], dim: i64, num_chunks: i64) -> Result<Tensor> {
+    let Some(first) = tensors.first() else { bail!(Runtime, "_chunk_cat expects a non-empty input tensor list") };
+    ensure!(num_chunks >= 1, Runtime, "_chunk_cat expects positive num_chunks");
+    let dim = wrap_dim(dim, first.ndim())?;
+    let leading = DimVec::from_slice(&first.sizes()[..dim.min(first.ndim())]);
+    let parts = all(tensors, |tensor| {
+        let sizes = tensor.sizes();
+        ensure!(sizes.len() > dim, Runtime, "_chunk_cat expects all input tensors to have ndim > dim");
+        ensure!(
+            sizes[..dim] == *leading && tensor.dtype() == first.dtype(),
+            Runtime,
+            "_chunk_cat expects same sizes of 0,...,dim-1 dimensions and the same dtype for all tensors, but got {} {} \
+             beside {} {}",
+            format_sizes(&sizes),
+            tensor.dtype(),
+            format_sizes(&first.sizes()),
+            first.dtype()
+        );
+        let missing = (num_chunks - sizes[dim] % num_chunks) % num_chunks;
+        let mut pad = vec![0; 2 * (sizes.len() - dim)];
+        if let Some(last) = pad.last_mut() {
+            *last = missing;
+        }
+        let padded = ops::constant_pad_nd(tensor, &pad, Scalar::Int(0))?;
+        let length = padded.numel().checked_div(leading.iter().product::<i64>() * num_chunks).unwrap_or(0);
+        let shape: DimVec = leading.iter().copied().chain([num_chunks, length]).collect();
+        ops::reshape(&padded, &shape)
+    })?;
+    joined(&parts, dim as i64 + 1)
+}
+
 /// The parts between `bounds`, and those before and after.
 fn parts(self_: &Tensor, bounds: impl Iterator<Item = i64>, dim: i64) -> Result<Vec<Tensor>> {
     let mut parts = Vec::new();

@@ -16,6 +16,10 @@ mod distance;
 mod dropout;
 #[cfg(feature = "op-nn")]
 mod embedding_bag;
+#[cfg(feature = "op-elementary")]
+mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -53,6 +57,20 @@ pub use distance::*;
 pub use dropout::*;
 #[cfg(feature = "op-nn")]
 pub use embedding_bag::*;
+#[cfg(feature = "op-numeric")]
+mod numeric;
+#[cfg(feature = "op-special")]
+mod special;
+mod view;
+#[cfg(feature = "op-view_copy")]
+mod view_copy;
+
+#[cfg(feature = "op-activation")]
+pub use activation::*;
+#[cfg(feature = "op-elementary")]
+pub use elementary::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -75,7 +93,15 @@ pub use recurrent::*;
 pub use view::*;
 #[cfg(feature = "op-vision")]
 pub use vision::*;
+#[cfg(feature = "op-numeric")]
+pub use numeric::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
+pub use view::*;
+#[cfg(feature = "op-view_copy")]
+pub use view_copy::*;
 
+use crate::dispatch;
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
@@ -83,17 +109,41 @@ use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure
 
 /// The complex conjugate; a real tensor is its own.
 pub fn conj(self_: &Tensor) -> Result<Tensor> {
-    if self_.dtype().is_complex() { ops::conj_physical(self_) } else { Ok(self_.clone()) }
+    if self_.dtype().is_complex() { ops::_conj(self_) } else { Ok(self_.clone()) }
 }
 
-/// Conjugates are computed at once here: there is never one to resolve.
+/// A conjugation that was put off, carried out.
 pub fn resolve_conj(self_: &Tensor) -> Result<Tensor> {
-    Ok(self_.clone())
+    if self_.is_conj() { dispatch::carried_out(self_) } else { Ok(self_.clone()) }
+}
+
+/// A negation that was put off, carried out.
+pub fn resolve_neg(self_: &Tensor) -> Result<Tensor> {
+    if self_.is_neg() { dispatch::carried_out(self_) } else { Ok(self_.clone()) }
+}
+
+/// The real (0) or imaginary (1) parts of a complex tensor whose conjugation is not put off.
+fn part(self_: &Tensor, which: i64) -> Result<Tensor> {
+    ops::select_int(&ops::view_as_real(self_)?, -1, which)
+}
+
+/// The imaginary part; of a conjugate, the opposite of it, put off.
+pub fn imag(self_: &Tensor) -> Result<Tensor> {
+    ensure!(self_.dtype().is_complex(), Runtime, "imag is not implemented for tensors with non-complex dtypes.");
+    if self_.is_conj() { ops::_neg_view(&part(&ops::_conj(self_)?, 1)?) } else { part(self_, 1) }
+}
+
+/// As complex numbers of halves.
+pub fn chalf(self_: &Tensor, memory_format: Option<MemoryFormat>) -> Result<Tensor> {
+    to(self_, Options::of(DType::C32), false, false, memory_format)
 }
 
 /// The real part; a real tensor is its own.
 pub fn real(self_: &Tensor) -> Result<Tensor> {
-    if self_.dtype().is_complex() { ops::_real_part(self_) } else { Ok(self_.clone()) }
+    if !self_.dtype().is_complex() {
+        return Ok(self_.clone());
+    }
+    if self_.is_conj() { part(&ops::_conj(self_)?, 0) } else { part(self_, 0) }
 }
 
 fn unbiased_correction(unbiased: bool) -> Option<Scalar> {

@@ -42,18 +42,62 @@ pub fn flatten(self_: &Tensor, start_dim: i64, end_dim: i64) -> Result<Tensor> {
 
 /// `length` elements of a dimension from `start` on.
 pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-    ensure!(self_.ndim() > 0, Runtime, "narrow() cannot be applied to a 0-dim tensor.");
-    ensure!(length >= 0, Runtime, "narrow(): length must be non-negative.");
-    let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    ensure!(
-        (-size..=size).contains(&start),
-        Index,
-        "start out of range (expected to be in range of [{}, {size}], but got {start})",
-        -size
-    );
-    let start = if start < 0 { start + size } else { start };
-    ensure!(start <= size - length, Runtime, "start ({start}) + length ({length}) exceeds dimension size ({size}).");
+    let start = ops::views::narrow_start(&self_.sizes(), dim, start, length)?;
     ops::slice_tensor(self_, dim, Some(start), Some(start + length), 1)
+}
+
+/// `length` elements of a dimension from where a tensor says.
+pub fn narrow_from_tensor(self_: &Tensor, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
+    ensure!(start.ndim() == 0 && start.dtype().is_integral(false), Runtime, "start must be an 0-dim integral Tensor.");
+    ops::narrow(self_, dim, start.item()?.to_i64(), length)
+}
+
+fn matrices_transposed(self_: &Tensor, name: &str) -> Result<Tensor> {
+    ensure!(
+        self_.ndim() >= 2,
+        Runtime,
+        "tensor.{name} is only supported on matrices or batches of matrices. Got {}-D tensor.",
+        self_.ndim()
+    );
+    ops::transpose_int(self_, -2, -1)
+}
+
+/// Each matrix transposed.
+pub fn m_transposed(self_: &Tensor) -> Result<Tensor> {
+    matrices_transposed(self_, "mT")
+}
+
+/// Each matrix transposed and conjugated.
+pub fn m_adjoint(self_: &Tensor) -> Result<Tensor> {
+    ops::conj(&matrices_transposed(self_, "mH")?)
+}
+
+/// Each matrix transposed and conjugated.
+pub fn adjoint(self_: &Tensor) -> Result<Tensor> {
+    ops::conj(&matrices_transposed(self_, "adjoint()")?)
+}
+
+/// A matrix transposed and conjugated; a number conjugated.
+pub fn matrix_adjoint(self_: &Tensor) -> Result<Tensor> {
+    let ndim = self_.ndim();
+    ensure!(
+        ndim == 2 || ndim == 0,
+        Runtime,
+        "tensor.H is only supported on matrices (2-D tensors). Got {ndim}-D tensor.{}",
+        if ndim > 2 { " For batches of matrices, consider using tensor.mH" } else { "" }
+    );
+    ops::conj(&ops::t(self_)?)
+}
+
+/// The dimensions from the last to the first.
+pub fn numpy_transposed(self_: &Tensor) -> Result<Tensor> {
+    let order: DimVec = (0..self_.ndim() as i64).rev().collect();
+    ops::permute(self_, &order)
+}
+
+/// Cut off from what made it.
+pub fn detach_(self_: &Tensor) -> Result<()> {
+    self_.detach_in_place()
 }
 
 /// Pieces of `split_size` along a dimension; the last may be smaller.

@@ -7,7 +7,7 @@ use crate::generator::Generator;
 use crate::options::Options;
 use rushlight_base::{Category, DType, DeviceType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, format_sizes};
 
-fn made(size: &[i64], dtype: DType, options: Options) -> Result<Spec> {
+pub(super) fn made(size: &[i64], dtype: DType, options: Options) -> Result<Spec> {
     options.check()?;
     if let Some(negative) = size.iter().find(|&&extent| extent < 0) {
         bail!(Runtime, "Trying to create tensor with negative dimension {negative}: {}", format_sizes(size));
@@ -241,6 +241,86 @@ pub fn bernoulli(self_: &Dense, _generator: Option<&Generator>) -> Result<Spec> 
 /// Coin flips of one probability.
 pub fn bernoulli_p(self_: &Dense, _p: f64, _generator: Option<&Generator>) -> Result<Spec> {
     super::like(self_)
+}
+
+/// Normal numbers of these means.
+pub fn normal_of_means(mean: &Dense, _std: f64, _generator: Option<&Generator>) -> Result<Spec> {
+    Ok(Spec::new(mean.sizes(), mean.dtype, mean.device))
+}
+
+fn check_deviations(std: &Dense) -> Result<()> {
+    ensure!(!std.dtype.is_complex(), Runtime, "normal expects standard deviation to be non-complex");
+    Ok(())
+}
+
+/// Normal numbers of these deviations.
+pub fn normal_of_deviations(_mean: f64, std: &Dense, _generator: Option<&Generator>) -> Result<Spec> {
+    check_deviations(std)?;
+    Ok(Spec::new(std.sizes(), std.dtype, std.device))
+}
+
+/// Normal numbers of these means and deviations.
+pub fn normal_of_both(mean: &Dense, std: &Dense, _generator: Option<&Generator>) -> Result<Spec> {
+    check_deviations(std)?;
+    Ok(Spec::new(&super::broadcast_sizes(mean.sizes(), std.sizes())?, mean.dtype, mean.device))
+}
+
+/// Samples, one for each parameter.
+pub fn sampled(self_: &Dense) -> Result<Spec> {
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device))
+}
+
+/// Successes of so many tries each.
+pub fn binomial(count: &Dense, prob: &Dense) -> Result<Spec> {
+    ensure!(
+        count.dtype == prob.dtype,
+        Runtime,
+        "expected scalar type {} but found {}",
+        count.dtype.c10_name(),
+        prob.dtype.c10_name()
+    );
+    super::check_expandable(prob.sizes(), count.sizes())?;
+    sampled(count)
+}
+
+/// Indices, so many for each row of weights.
+pub fn multinomial(self_: &Dense, num_samples: i64, replacement: bool) -> Result<Spec> {
+    ensure!(
+        self_.dtype.is_differentiable() && !self_.dtype.is_complex(),
+        Runtime,
+        "multinomial only supports floating-point dtypes for input, got: {}",
+        self_.dtype.c10_name()
+    );
+    ensure!(self_.ndim() == 1 || self_.ndim() == 2, Runtime, "prob_dist must be 1 or 2 dim");
+    ensure!(num_samples > 0, Runtime, "cannot sample n_sample <= 0 samples");
+    let categories = self_.sizes()[self_.ndim() - 1];
+    ensure!(
+        replacement || num_samples <= categories,
+        Runtime,
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+    );
+    let mut sizes = DimVec::from_slice(self_.sizes());
+    if let Some(last) = sizes.last_mut() {
+        *last = num_samples;
+    }
+    Ok(Spec::new(&sizes, DType::I64, self_.device))
+}
+
+/// Integers, shaped like a tensor.
+pub fn randint_like(self_: &Dense, high: i64, options: Options, memory_format: Option<MemoryFormat>) -> Result<Spec> {
+    randint_like_low(self_, 0, high, options, memory_format)
+}
+
+/// As `randint_like`, from a number on.
+pub fn randint_like_low(
+    self_: &Dense,
+    low: i64,
+    high: i64,
+    options: Options,
+    memory_format: Option<MemoryFormat>,
+) -> Result<Spec> {
+    ensure!(low < high, Runtime, "random_ expects 'from' to be less than 'to', but got from={low} >= to={high}");
+    empty_like(self_, options, memory_format)
 }
 
 #[cfg(test)]

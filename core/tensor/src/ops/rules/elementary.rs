@@ -1,8 +1,8 @@
 //! Rules of powers.
 
-use super::pointwise::arithmetic_scalar;
+use super::pointwise::{arithmetic, arithmetic_scalar};
 use crate::dense::{Dense, Spec};
-use rushlight_base::{Category, Result, Scalar, ensure};
+use rushlight_base::{Category, DType, Result, Scalar, ensure};
 
 /// As for a product, but bools give integers.
 pub fn square(self_: &Dense) -> Result<Spec> {
@@ -19,4 +19,24 @@ pub fn pow_tensor_scalar(self_: &Dense, exponent: Scalar) -> Result<Spec> {
 /// The promoted dtype of a number and its exponents.
 pub fn pow_scalar(self_: Scalar, exponent: &Dense) -> Result<Spec> {
     arithmetic_scalar(exponent, self_)
+}
+
+/// Doubles, complex ones where one operand is complex.
+fn in_doubles(spec: Spec) -> Spec {
+    Spec { dtype: if spec.dtype.is_complex() { DType::C128 } else { DType::F64 }, ..spec }
+}
+
+/// A power in doubles.
+pub fn float_power(self_: &Dense, exponent: &Dense) -> Result<Spec> {
+    arithmetic(self_, exponent).map(in_doubles)
+}
+
+/// A power in doubles, of one exponent.
+pub fn float_power_scalar(self_: &Dense, exponent: Scalar) -> Result<Spec> {
+    arithmetic_scalar(self_, exponent).map(in_doubles)
+}
+
+/// Powers in doubles of one number.
+pub fn float_power_of_number(self_: Scalar, exponent: &Dense) -> Result<Spec> {
+    float_power_scalar(exponent, self_)
 }

@@ -11,6 +11,8 @@ pub(crate) mod convolution;
 mod creation;
 mod distance;
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -31,6 +33,8 @@ mod regions;
 pub(crate) mod spatial;
 #[cfg(feature = "op-vision")]
 pub(crate) mod vision;
+#[cfg(feature = "op-special")]
+mod special;
 
 pub use activation::*;
 pub(crate) use broadcast::broadcast_sizes;
@@ -40,6 +44,8 @@ pub use convolution::*;
 pub use creation::*;
 pub use distance::*;
 pub use elementary::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -58,6 +64,8 @@ pub use reduction::*;
 pub use regions::*;
 #[cfg(feature = "op-vision")]
 pub use vision::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};

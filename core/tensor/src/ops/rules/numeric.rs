@@ -4,7 +4,7 @@ use super::elementwise;
 use super::pointwise::{arithmetic, like};
 use super::promotion::common_dtype;
 use crate::dense::{Dense, Spec};
-use rushlight_base::{Result, ensure};
+use rushlight_base::{DType, Result, ensure};
 
 /// Only real numbers lie above or below zero.
 pub fn sign(self_: &Dense) -> Result<Spec> {
@@ -14,6 +14,23 @@ pub fn sign(self_: &Dense) -> Result<Spec> {
         "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
     );
     like(self_)
+}
+
+/// An angle is real; of an integer, of the default dtype.
+pub fn angle(self_: &Dense) -> Result<Spec> {
+    let spec = super::pointwise::unary_float(self_)?;
+    Ok(Spec { dtype: spec.dtype.to_real(), ..spec })
+}
+
+/// A mantissa of the dtype, and an exponent.
+pub fn frexp(self_: &Dense) -> Result<[Spec; 2]> {
+    ensure!(
+        self_.dtype.is_differentiable() && !self_.dtype.is_complex(),
+        Runtime,
+        "torch.frexp() only supports floating-point dtypes"
+    );
+    let spec = like(self_)?;
+    Ok([spec.clone(), Spec { dtype: DType::I32, ..spec }])
 }
 
 /// The smaller of two: real numbers only.

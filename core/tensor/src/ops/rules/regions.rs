@@ -3,7 +3,7 @@
 use super::promotion::common_dtype;
 use crate::dense::{Dense, Geometry, Spec};
 use crate::ops::views;
-use rushlight_base::{DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
+use rushlight_base::{Device, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
 
 /// Vectors without elements take part in no shape check: a habit of early PyTorch.
 pub(crate) fn is_skipped(sizes: &[i64]) -> bool {
@@ -120,6 +120,60 @@ pub fn slice_scatter(
 /// A diagonal replaced.
 pub fn diagonal_scatter(self_: &Dense, src: &Dense, offset: i64, dim1: i64, dim2: i64) -> Result<Spec> {
     replaced(self_, src, &views::diagonal(self_, offset, dim1, dim2)?)
+}
+
+/// What as_strided shows replaced. The result is laid out as the input, so that the same strides show the same.
+pub fn as_strided_scatter(
+    self_: &Dense,
+    src: &Dense,
+    size: &[i64],
+    stride: &[i64],
+    storage_offset: Option<i64>,
+) -> Result<Spec> {
+    ensure!(
+        src.sizes() == size,
+        Runtime,
+        "expected src to have a size equal to the slice of self. src size = {}, slice size = {}",
+        format_sizes(src.sizes()),
+        format_sizes(size)
+    );
+    ensure!(
+        !self_.has_internal_overlap(),
+        Runtime,
+        "as_strided_scatter: elements of self share memory: sizes {}, strides {}",
+        format_sizes(self_.sizes()),
+        format_sizes(self_.strides())
+    );
+    let own = self_.geometry.offset;
+    let at = storage_offset.unwrap_or(own) - own;
+    let view = Geometry { sizes: DimVec::from_slice(size), strides: DimVec::from_slice(stride), offset: at };
+    ensure!(size.len() == stride.len(), Runtime, "mismatch in length of strides and shape");
+    let (low, high) = view.element_range();
+    let (_, end) = self_.geometry.element_range();
+    ensure!(
+        view.numel() == 0 || (low >= 0 && high <= end - own),
+        Runtime,
+        "as_strided_scatter: sizes {}, strides {}, storage offset {:?} reach beyond the tensor of {}",
+        format_sizes(size),
+        format_sizes(stride),
+        storage_offset,
+        format_sizes(self_.sizes())
+    );
+    Ok(Spec::new(self_.sizes(), self_.dtype, self_.device).with_strides(DimVec::from_slice(self_.strides())))
+}
+
+/// The gradient of `unfold`.
+pub fn unfold_backward(grad_in: &Dense, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Result<Spec> {
+    let spec = Spec::new(input_sizes, grad_in.dtype, grad_in.device);
+    let windows = views::unfold(&Spec { device: Device::META, ..spec.clone() }.allocate()?, dim, size, step)?;
+    ensure!(
+        *windows.sizes == *grad_in.sizes(),
+        Runtime,
+        "unfold_backward: gradient {} does not fit windows {}",
+        format_sizes(grad_in.sizes()),
+        format_sizes(&windows.sizes)
+    );
+    Ok(spec)
 }
 
 /// Matrices of which one side of the diagonal is kept.

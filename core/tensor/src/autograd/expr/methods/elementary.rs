@@ -180,4 +180,14 @@ impl Expr {
     pub fn xlogy_scalar_other(&self, other: impl Into<Scalar>) -> Expr {
         Expr::of(|| ops::xlogy_scalar_other(self.tensor()?, other.into()))
     }
+
+    /// `float_power.Tensor_Tensor`: Raises each element to a power, in doubles.
+    pub fn float_power_tensor_tensor(&self, exponent: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::float_power_tensor_tensor(self.tensor()?, exponent.into().tensor()?))
+    }
+
+    /// `float_power.Tensor_Scalar`: Raises each element to one power, in doubles.
+    pub fn float_power_tensor_scalar(&self, exponent: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::float_power_tensor_scalar(self.tensor()?, exponent.into()))
+    }
 }

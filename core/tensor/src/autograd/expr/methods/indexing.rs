@@ -163,6 +163,17 @@ impl Expr {
         Expr::of(|| ops::diagonal_scatter(self.tensor()?, src.into().tensor()?, offset, dim1, dim2))
     }
 
+    /// `as_strided_scatter`: A copy of the tensor with the elements replaced that the given sizes and strides show.
+    pub fn as_strided_scatter(
+        &self,
+        src: impl Into<Expr>,
+        size: &[i64],
+        stride: &[i64],
+        storage_offset: Option<i64>,
+    ) -> Expr {
+        Expr::of(|| ops::as_strided_scatter(self.tensor()?, src.into().tensor()?, size, stride, storage_offset))
+    }
+
     /// `diag_embed`: Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
     pub fn diag_embed(&self, offset: i64, dim1: i64, dim2: i64) -> Expr {
         Expr::of(|| ops::diag_embed(self.tensor()?, offset, dim1, dim2))

@@ -146,4 +146,94 @@ impl Expr {
     pub fn addcdiv(&self, tensor1: impl Into<Expr>, tensor2: impl Into<Expr>, value: impl Into<Scalar>) -> Expr {
         Expr::of(|| ops::addcdiv(self.tensor()?, tensor1.into().tensor()?, tensor2.into().tensor()?, value.into()))
     }
+
+    /// `subtract.Tensor`: Subtracts element by element, as sub.
+    pub fn subtract_tensor(&self, other: impl Into<Expr>, alpha: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::subtract_tensor(self.tensor()?, other.into().tensor()?, alpha.into()))
+    }
+
+    /// `subtract.Scalar`: Subtracts a number from each element, as sub.
+    pub fn subtract_scalar(&self, other: impl Into<Scalar>, alpha: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::subtract_scalar(self.tensor()?, other.into(), alpha.into()))
+    }
+
+    /// `multiply.Tensor`: Multiplies element by element, as mul.
+    pub fn multiply_tensor(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::multiply_tensor(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `multiply.Scalar`: Multiplies each element by a number, as mul.
+    pub fn multiply_scalar(&self, other: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::multiply_scalar(self.tensor()?, other.into()))
+    }
+
+    /// `divide.Tensor`: Divides element by element, as div; integers give floating point.
+    pub fn divide_tensor(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::divide_tensor(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `divide.Scalar`: Divides each element by a number, as div; integers give floating point.
+    pub fn divide_scalar(&self, other: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::divide_scalar(self.tensor()?, other.into()))
+    }
+
+    /// `true_divide.Tensor`: Divides element by element, as div; integers give floating point.
+    pub fn true_divide_tensor(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::true_divide_tensor(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `true_divide.Scalar`: Divides each element by a number, as div; integers give floating point.
+    pub fn true_divide_scalar(&self, other: impl Into<Scalar>) -> Expr {
+        Expr::of(|| ops::true_divide_scalar(self.tensor()?, other.into()))
+    }
+
+    /// `divide.Tensor_mode`: Divides and rounds as asked, as div: not at all, toward zero, or down.
+    pub fn divide_tensor_mode(&self, other: impl Into<Expr>, rounding_mode: Option<&str>) -> Expr {
+        Expr::of(|| ops::divide_tensor_mode(self.tensor()?, other.into().tensor()?, rounding_mode))
+    }
+
+    /// `divide.Scalar_mode`: Divides by a number and rounds as asked, as div.
+    pub fn divide_scalar_mode(&self, other: impl Into<Scalar>, rounding_mode: Option<&str>) -> Expr {
+        Expr::of(|| ops::divide_scalar_mode(self.tensor()?, other.into(), rounding_mode))
+    }
+
+    /// `positive`: Returns the tensor itself.
+    pub fn positive(&self) -> Expr {
+        Expr::of(|| ops::positive(self.tensor()?))
+    }
+
+    /// `angle`: Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+    pub fn angle(&self) -> Expr {
+        Expr::of(|| ops::angle(self.tensor()?))
+    }
+
+    /// `isclose`: Tests which elements are equal up to a tolerance.
+    pub fn isclose(&self, other: impl Into<Expr>, rtol: f64, atol: f64, equal_nan: bool) -> Expr {
+        Expr::of(|| ops::isclose(self.tensor()?, other.into().tensor()?, rtol, atol, equal_nan))
+    }
+
+    /// `isreal`: Tests which numbers have no imaginary part.
+    pub fn isreal(&self) -> Expr {
+        Expr::of(|| ops::isreal(self.tensor()?))
+    }
+
+    /// `ldexp.Tensor`: Multiplies by powers of 2.
+    pub fn ldexp_tensor(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::ldexp_tensor(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `nextafter`: Takes the next floating-point number in the direction of another.
+    pub fn nextafter(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::nextafter(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `gcd`: Takes the greatest common divisor.
+    pub fn gcd(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::gcd(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `lcm`: Takes the least common multiple.
+    pub fn lcm(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::lcm(self.tensor()?, other.into().tensor()?))
+    }
 }

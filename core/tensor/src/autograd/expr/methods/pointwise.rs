@@ -168,13 +168,8 @@ impl Expr {
         Expr::of(|| ops::resolve_conj(self.tensor()?))
     }
 
-    /// `real`: Takes the real part of each element; a real tensor is returned as it is.
+    /// `real`: Shows the real part of each element; a real tensor is returned as it is.
     pub fn real(&self) -> Expr {
         Expr::of(|| ops::real(self.tensor()?))
-    }
-
-    /// `_real_part`: Copies the real part of each element.
-    pub fn _real_part(&self) -> Expr {
-        Expr::of(|| ops::_real_part(self.tensor()?))
     }
 }

@@ -26,4 +26,56 @@ impl Expr {
     pub fn bernoulli_p(&self, p: f64, generator: Option<&Generator>) -> Expr {
         Expr::of(|| ops::bernoulli_p(self.tensor()?, p, generator))
     }
+
+    /// `normal.Tensor_float`: Draws normal numbers, each of its own mean.
+    pub fn normal_tensor_float(&self, std: f64, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::normal_tensor_float(self.tensor()?, std, generator))
+    }
+
+    /// `normal.Tensor_Tensor`: Draws normal numbers, each of its own mean and deviation.
+    pub fn normal_tensor_tensor(&self, std: impl Into<Expr>, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::normal_tensor_tensor(self.tensor()?, std.into().tensor()?, generator))
+    }
+
+    /// `poisson`: Draws the number of events of processes with the given means.
+    pub fn poisson(&self, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::poisson(self.tensor()?, generator))
+    }
+
+    /// `binomial`: Draws the number of successes of `count` tries with probability `prob`.
+    pub fn binomial(&self, prob: impl Into<Expr>, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::binomial(self.tensor()?, prob.into().tensor()?, generator))
+    }
+
+    /// `_standard_gamma`: Draws from gamma distributions of the given shapes and scale 1.
+    pub fn _standard_gamma(&self, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::_standard_gamma(self.tensor()?, generator))
+    }
+
+    /// `_sample_dirichlet`: Draws shares of 1 with the given concentrations, along the last dimension.
+    pub fn _sample_dirichlet(&self, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::_sample_dirichlet(self.tensor()?, generator))
+    }
+
+    /// `multinomial`: Draws indices with probabilities proportional to the weights of each row.
+    pub fn multinomial(&self, num_samples: i64, replacement: bool, generator: Option<&Generator>) -> Expr {
+        Expr::of(|| ops::multinomial(self.tensor()?, num_samples, replacement, generator))
+    }
+
+    /// `randint_like`: Draws integers, each equally likely, below `high`, as many as another tensor has elements.
+    pub fn randint_like(&self, high: i64, options: Options, memory_format: Option<MemoryFormat>) -> Expr {
+        Expr::of(|| ops::randint_like(self.tensor()?, high, options, memory_format))
+    }
+
+    /// `randint_like.low_dtype`: Draws integers, each equally likely, below `high` and from `low` on, as many as
+    /// another tensor has elements.
+    pub fn randint_like_low_dtype(
+        &self,
+        low: i64,
+        high: i64,
+        options: Options,
+        memory_format: Option<MemoryFormat>,
+    ) -> Expr {
+        Expr::of(|| ops::randint_like_low_dtype(self.tensor()?, low, high, options, memory_format))
+    }
 }

@@ -3,6 +3,7 @@
 
 use crate::autograd::Expr;
 use crate::ops;
+use rushlight_base::MemoryFormat;
 
 impl Expr {
     /// `view`: Shows the same elements with other sizes, without copying; one size may be -1.
@@ -134,5 +135,85 @@ impl Expr {
     /// `diagonal`: A view of the diagonal of two dimensions, as a last dimension.
     pub fn diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Expr {
         Expr::of(|| ops::diagonal(self.tensor()?, offset, dim1, dim2))
+    }
+
+    /// `squeeze.dims`: Removes the given dimensions that have size 1.
+    pub fn squeeze_dims(&self, dim: &[i64]) -> Expr {
+        Expr::of(|| ops::squeeze_dims(self.tensor()?, dim))
+    }
+
+    /// `narrow.Tensor`: Takes `length` elements of a dimension from where a tensor says.
+    pub fn narrow_tensor(&self, dim: i64, start: impl Into<Expr>, length: i64) -> Expr {
+        Expr::of(|| ops::narrow_tensor(self.tensor()?, dim, start.into().tensor()?, length))
+    }
+
+    /// `unfold`: Shows windows of a dimension, each `step` further, in a new last dimension.
+    pub fn unfold(&self, dimension: i64, size: i64, step: i64) -> Expr {
+        Expr::of(|| ops::unfold(self.tensor()?, dimension, size, step))
+    }
+
+    /// `unfold_backward`: Adds the gradients of windows up where they lie.
+    pub fn unfold_backward(&self, input_sizes: &[i64], dim: i64, size: i64, step: i64) -> Expr {
+        Expr::of(|| ops::unfold_backward(self.tensor()?, input_sizes, dim, size, step))
+    }
+
+    /// `mT`: Transposes each matrix of a batch.
+    pub fn mt(&self) -> Expr {
+        Expr::of(|| ops::mt(self.tensor()?))
+    }
+
+    /// `mH`: Transposes and conjugates each matrix of a batch.
+    pub fn mh(&self) -> Expr {
+        Expr::of(|| ops::mh(self.tensor()?))
+    }
+
+    /// `adjoint`: Transposes and conjugates each matrix of a batch.
+    pub fn adjoint(&self) -> Expr {
+        Expr::of(|| ops::adjoint(self.tensor()?))
+    }
+
+    /// `matrix_H`: Transposes and conjugates a matrix.
+    pub fn matrix_h(&self) -> Expr {
+        Expr::of(|| ops::matrix_h(self.tensor()?))
+    }
+
+    /// `numpy_T`: Turns the order of the dimensions around.
+    pub fn numpy_t(&self) -> Expr {
+        Expr::of(|| ops::numpy_t(self.tensor()?))
+    }
+
+    /// `_conj`: Shows the conjugate of each element, which is computed where it is needed.
+    pub fn _conj(&self) -> Expr {
+        Expr::of(|| ops::_conj(self.tensor()?))
+    }
+
+    /// `_neg_view`: Shows the opposite of each element, which is computed where it is needed.
+    pub fn _neg_view(&self) -> Expr {
+        Expr::of(|| ops::_neg_view(self.tensor()?))
+    }
+
+    /// `resolve_neg`: Carries out a negation that was put off.
+    pub fn resolve_neg(&self) -> Expr {
+        Expr::of(|| ops::resolve_neg(self.tensor()?))
+    }
+
+    /// `view_as_real`: Shows complex numbers as pairs of real ones.
+    pub fn view_as_real(&self) -> Expr {
+        Expr::of(|| ops::view_as_real(self.tensor()?))
+    }
+
+    /// `view_as_complex`: Shows pairs of real numbers as complex ones.
+    pub fn view_as_complex(&self) -> Expr {
+        Expr::of(|| ops::view_as_complex(self.tensor()?))
+    }
+
+    /// `imag`: Shows the imaginary part of each element.
+    pub fn imag(&self) -> Expr {
+        Expr::of(|| ops::imag(self.tensor()?))
+    }
+
+    /// `chalf`: Converts to complex numbers of halves.
+    pub fn chalf(&self, memory_format: Option<MemoryFormat>) -> Expr {
+        Expr::of(|| ops::chalf(self.tensor()?, memory_format))
     }
 }

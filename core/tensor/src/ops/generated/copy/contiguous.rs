@@ -14,7 +14,7 @@ use rushlight_base::{MemoryFormat, Result};
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.contiguous.html>
 pub fn contiguous(self_: &Tensor, memory_format: MemoryFormat) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&CONTIGUOUS, keys, vec![self_.into(), memory_format.into()])?.extract();
     }

@@ -20,7 +20,7 @@ pub fn to_dtype(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(
             &TO_DTYPE,
@@ -47,7 +47,7 @@ pub fn to_device(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(
             &TO_DEVICE,
@@ -74,7 +74,7 @@ pub fn to_other(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | other.keys());
+    let keys = dispatch::active_for_view(self_.keys() | other.keys());
     if keys.is_boxed() {
         return dispatch::boxed(
             &TO_OTHER,
@@ -100,7 +100,7 @@ pub fn to_dtype_layout(
     copy: bool,
     memory_format: Option<MemoryFormat>,
 ) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(
             &TO_DTYPE_LAYOUT,

@@ -17,6 +17,7 @@ mod erf;
 mod erfc;
 mod exp2;
 mod expm1;
+mod float_power;
 mod hypot;
 mod log10;
 mod log1p;
@@ -51,6 +52,10 @@ pub use erf::{erf, erf_, erf_out};
 pub use erfc::{erfc, erfc_, erfc_out};
 pub use exp2::{exp2, exp2_, exp2_out};
 pub use expm1::{expm1, expm1_, expm1_out};
+pub use float_power::{
+    float_power_scalar, float_power_scalar_, float_power_scalar_out, float_power_tensor_, float_power_tensor_scalar,
+    float_power_tensor_scalar_out, float_power_tensor_tensor, float_power_tensor_tensor_out,
+};
 pub use hypot::{hypot, hypot_, hypot_out};
 pub use log1p::{log1p, log1p_, log1p_out};
 pub use log2::{log2, log2_, log2_out};
@@ -121,6 +126,14 @@ pub static ELEMENTARY: &[&OpDef] = &[
     &expm1::EXPM1,
     &expm1::EXPM1_,
     &expm1::EXPM1_OUT,
+    &float_power::FLOAT_POWER_TENSOR_TENSOR,
+    &float_power::FLOAT_POWER_TENSOR_TENSOR_OUT,
+    &float_power::FLOAT_POWER_TENSOR_SCALAR,
+    &float_power::FLOAT_POWER_TENSOR_SCALAR_OUT,
+    &float_power::FLOAT_POWER_SCALAR,
+    &float_power::FLOAT_POWER_SCALAR_OUT,
+    &float_power::FLOAT_POWER_TENSOR_,
+    &float_power::FLOAT_POWER_SCALAR_,
     &hypot::HYPOT,
     &hypot::HYPOT_,
     &hypot::HYPOT_OUT,

@@ -4,6 +4,7 @@
 use crate::dispatch::OpDef;
 
 mod argwhere;
+mod as_strided_scatter;
 mod cat;
 mod constant_pad_nd;
 mod diag;
@@ -34,6 +35,7 @@ mod tril;
 mod triu;
 
 pub use argwhere::argwhere;
+pub use as_strided_scatter::as_strided_scatter;
 pub use cat::{cat, cat_out};
 pub use constant_pad_nd::constant_pad_nd;
 pub use diag::diag;
@@ -69,6 +71,7 @@ pub use triu::{triu, triu_, triu_out};
 /// The rows of this family in the operator table.
 pub static INDEXING: &[&OpDef] = &[
     &argwhere::ARGWHERE,
+    &as_strided_scatter::AS_STRIDED_SCATTER,
     &cat::CAT,
     &cat::CAT_OUT,
     &constant_pad_nd::CONSTANT_PAD_ND,

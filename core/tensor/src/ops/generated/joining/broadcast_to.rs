@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.broadcast_to.html>
 pub fn broadcast_to(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&BROADCAST_TO, keys, vec![self_.into(), size.into()])?.extract();
     }

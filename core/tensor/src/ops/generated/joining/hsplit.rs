@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.hsplit.html>
 pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&HSPLIT_INT, keys, vec![self_.into(), sections.into()])?.extract();
     }
@@ -30,7 +30,7 @@ pub fn hsplit_int(self_: &Tensor, sections: i64) -> Result<Vec<Tensor>> {
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.hsplit.html>
 pub fn hsplit_array(self_: &Tensor, indices: &[i64]) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&HSPLIT_ARRAY, keys, vec![self_.into(), indices.into()])?.extract();
     }

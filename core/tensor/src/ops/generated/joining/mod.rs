@@ -11,6 +11,7 @@ mod broadcast_tensors;
 mod broadcast_to;
 mod cartesian_prod;
 mod chunk;
+mod chunk_cat;
 mod column_stack;
 mod dsplit;
 mod dstack;
@@ -26,6 +27,7 @@ mod rot90;
 mod stack;
 mod tensor_split;
 mod tile;
+mod unsafe_chunk;
 mod vsplit;
 mod vstack;
 
@@ -37,6 +39,7 @@ pub use broadcast_tensors::broadcast_tensors;
 pub use broadcast_to::broadcast_to;
 pub use cartesian_prod::cartesian_prod;
 pub use chunk::chunk;
+pub use chunk_cat::_chunk_cat;
 pub use column_stack::column_stack;
 pub use dsplit::{dsplit_array, dsplit_int};
 pub use dstack::dstack;
@@ -52,6 +55,7 @@ pub use rot90::rot90;
 pub use stack::{stack, stack_out};
 pub use tensor_split::{tensor_split_indices, tensor_split_sections, tensor_split_tensor_indices_or_sections};
 pub use tile::tile;
+pub use unsafe_chunk::unsafe_chunk;
 pub use vsplit::{vsplit_array, vsplit_int};
 pub use vstack::vstack;
 
@@ -68,6 +72,7 @@ pub static JOINING: &[&OpDef] = &[
     &broadcast_to::BROADCAST_TO,
     &cartesian_prod::CARTESIAN_PROD,
     &chunk::CHUNK,
+    &chunk_cat::_CHUNK_CAT,
     &column_stack::COLUMN_STACK,
     &dsplit::DSPLIT_INT,
     &dsplit::DSPLIT_ARRAY,
@@ -89,6 +94,7 @@ pub static JOINING: &[&OpDef] = &[
     &tensor_split::TENSOR_SPLIT_INDICES,
     &tensor_split::TENSOR_SPLIT_TENSOR_INDICES_OR_SECTIONS,
     &tile::TILE,
+    &unsafe_chunk::UNSAFE_CHUNK,
     &vsplit::VSPLIT_INT,
     &vsplit::VSPLIT_ARRAY,
     &vstack::VSTACK,

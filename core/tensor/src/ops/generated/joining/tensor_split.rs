@@ -16,7 +16,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
 pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&TENSOR_SPLIT_SECTIONS, keys, vec![self_.into(), sections.into(), dim.into()])?
             .extract();
@@ -33,7 +33,7 @@ pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.tensor_split.html>
 pub fn tensor_split_indices(self_: &Tensor, indices: &[i64], dim: i64) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&TENSOR_SPLIT_INDICES, keys, vec![self_.into(), indices.into(), dim.into()])?.extract();
     }
@@ -53,7 +53,7 @@ pub fn tensor_split_tensor_indices_or_sections(
     tensor_indices_or_sections: &Tensor,
     dim: i64,
 ) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys() | tensor_indices_or_sections.keys());
+    let keys = dispatch::active_for_view(self_.keys() | tensor_indices_or_sections.keys());
     if keys.is_boxed() {
         return dispatch::boxed(
             &TENSOR_SPLIT_TENSOR_INDICES_OR_SECTIONS,

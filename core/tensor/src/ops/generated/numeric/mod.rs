@@ -6,35 +6,56 @@ use crate::dispatch::OpDef;
 mod abs;
 mod addcdiv;
 mod addcmul;
+mod angle;
 mod ceil;
 mod clamp_max;
 mod clamp_min;
 mod copysign;
+mod divide_scalar;
+mod divide_scalar_mode;
+mod divide_tensor;
+mod divide_tensor_mode;
 mod floor;
 mod floor_divide;
 mod fmax;
 mod fmin;
 mod fmod;
 mod frac;
+mod frexp;
+mod gcd;
 mod heaviside;
+mod isclose;
+mod isreal;
+mod lcm;
+mod ldexp;
 mod lerp;
 mod minimum;
+mod multiply;
 mod nan_to_num;
+mod nextafter;
+mod positive;
 mod remainder;
 mod round;
 mod sgn;
 mod sign;
+mod subtract;
+mod true_divide;
 mod trunc;
 
 pub use abs::{abs, abs_, abs_out};
 pub use addcdiv::{addcdiv, addcdiv_, addcdiv_out};
 pub use addcmul::{addcmul, addcmul_, addcmul_out};
+pub use angle::{angle, angle_out};
 pub use ceil::{ceil, ceil_, ceil_out};
 pub use clamp_max::{clamp_max_tensor, clamp_max_tensor_, clamp_max_tensor_out};
 pub use clamp_min::{clamp_min_tensor, clamp_min_tensor_, clamp_min_tensor_out};
 pub use copysign::{
     copysign_out, copysign_scalar, copysign_scalar_, copysign_scalar_out, copysign_tensor, copysign_tensor_,
 };
+pub use divide_scalar::{divide_scalar, divide_scalar_};
+pub use divide_scalar_mode::{divide_scalar_mode, divide_scalar_mode_};
+pub use divide_tensor::{divide_out, divide_tensor, divide_tensor_};
+pub use divide_tensor_mode::{divide_out_mode, divide_tensor_mode, divide_tensor_mode_};
 pub use floor::{floor, floor_, floor_out};
 pub use floor_divide::{
     floor_divide, floor_divide_out, floor_divide_scalar, floor_divide_scalar_, floor_divide_tensor_,
@@ -43,10 +64,19 @@ pub use fmax::{fmax, fmax_out};
 pub use fmin::{fmin, fmin_out};
 pub use fmod::{fmod_scalar, fmod_scalar_, fmod_scalar_out, fmod_tensor, fmod_tensor_, fmod_tensor_out};
 pub use frac::{frac, frac_, frac_out};
+pub use frexp::{frexp_tensor, frexp_tensor_out};
+pub use gcd::{gcd, gcd_, gcd_out};
 pub use heaviside::{heaviside, heaviside_, heaviside_out};
+pub use isclose::isclose;
+pub use isreal::isreal;
+pub use lcm::{lcm, lcm_, lcm_out};
+pub use ldexp::ldexp_tensor;
 pub use lerp::{lerp_scalar, lerp_scalar_, lerp_scalar_out, lerp_tensor, lerp_tensor_, lerp_tensor_out};
 pub use minimum::{minimum, minimum_out};
+pub use multiply::{multiply_out, multiply_scalar, multiply_scalar_, multiply_tensor, multiply_tensor_};
 pub use nan_to_num::{nan_to_num, nan_to_num_, nan_to_num_out};
+pub use nextafter::{nextafter, nextafter_, nextafter_out};
+pub use positive::positive;
 pub use remainder::{
     remainder_scalar, remainder_scalar_, remainder_scalar_out, remainder_scalar_tensor, remainder_tensor,
     remainder_tensor_, remainder_tensor_out,
@@ -54,6 +84,10 @@ pub use remainder::{
 pub use round::{round, round_, round_decimals, round_decimals_, round_decimals_out, round_out};
 pub use sgn::{sgn, sgn_, sgn_out};
 pub use sign::{sign, sign_, sign_out};
+pub use subtract::{subtract_out, subtract_scalar, subtract_scalar_, subtract_tensor, subtract_tensor_};
+pub use true_divide::{
+    true_divide_out, true_divide_scalar, true_divide_scalar_, true_divide_tensor, true_divide_tensor_,
+};
 pub use trunc::{trunc, trunc_, trunc_out};
 
 /// The rows of this family in the operator table.
@@ -67,6 +101,8 @@ pub static NUMERIC: &[&OpDef] = &[
     &addcmul::ADDCMUL,
     &addcmul::ADDCMUL_,
     &addcmul::ADDCMUL_OUT,
+    &angle::ANGLE,
+    &angle::ANGLE_OUT,
     &ceil::CEIL,
     &ceil::CEIL_,
     &ceil::CEIL_OUT,
@@ -82,6 +118,16 @@ pub static NUMERIC: &[&OpDef] = &[
     &copysign::COPYSIGN_SCALAR,
     &copysign::COPYSIGN_SCALAR_,
     &copysign::COPYSIGN_SCALAR_OUT,
+    &divide_scalar::DIVIDE_SCALAR,
+    &divide_scalar::DIVIDE_SCALAR_,
+    &divide_scalar_mode::DIVIDE_SCALAR_MODE,
+    &divide_scalar_mode::DIVIDE_SCALAR_MODE_,
+    &divide_tensor::DIVIDE_TENSOR,
+    &divide_tensor::DIVIDE_TENSOR_,
+    &divide_tensor::DIVIDE_OUT,
+    &divide_tensor_mode::DIVIDE_TENSOR_MODE,
+    &divide_tensor_mode::DIVIDE_TENSOR_MODE_,
+    &divide_tensor_mode::DIVIDE_OUT_MODE,
     &floor::FLOOR,
     &floor::FLOOR_,
     &floor::FLOOR_OUT,
@@ -103,9 +149,20 @@ pub static NUMERIC: &[&OpDef] = &[
     &frac::FRAC,
     &frac::FRAC_,
     &frac::FRAC_OUT,
+    &frexp::FREXP_TENSOR,
+    &frexp::FREXP_TENSOR_OUT,
+    &gcd::GCD,
+    &gcd::GCD_,
+    &gcd::GCD_OUT,
     &heaviside::HEAVISIDE,
     &heaviside::HEAVISIDE_,
     &heaviside::HEAVISIDE_OUT,
+    &isclose::ISCLOSE,
+    &isreal::ISREAL,
+    &lcm::LCM,
+    &lcm::LCM_,
+    &lcm::LCM_OUT,
+    &ldexp::LDEXP_TENSOR,
     &lerp::LERP_SCALAR,
     &lerp::LERP_SCALAR_,
     &lerp::LERP_SCALAR_OUT,
@@ -114,9 +171,18 @@ pub static NUMERIC: &[&OpDef] = &[
     &lerp::LERP_TENSOR_OUT,
     &minimum::MINIMUM,
     &minimum::MINIMUM_OUT,
+    &multiply::MULTIPLY_TENSOR,
+    &multiply::MULTIPLY_TENSOR_,
+    &multiply::MULTIPLY_OUT,
+    &multiply::MULTIPLY_SCALAR,
+    &multiply::MULTIPLY_SCALAR_,
     &nan_to_num::NAN_TO_NUM,
     &nan_to_num::NAN_TO_NUM_,
     &nan_to_num::NAN_TO_NUM_OUT,
+    &nextafter::NEXTAFTER,
+    &nextafter::NEXTAFTER_,
+    &nextafter::NEXTAFTER_OUT,
+    &positive::POSITIVE,
     &remainder::REMAINDER_TENSOR,
     &remainder::REMAINDER_TENSOR_,
     &remainder::REMAINDER_TENSOR_OUT,
@@ -136,6 +202,16 @@ pub static NUMERIC: &[&OpDef] = &[
     &sign::SIGN,
     &sign::SIGN_,
     &sign::SIGN_OUT,
+    &subtract::SUBTRACT_TENSOR,
+    &subtract::SUBTRACT_TENSOR_,
+    &subtract::SUBTRACT_OUT,
+    &subtract::SUBTRACT_SCALAR,
+    &subtract::SUBTRACT_SCALAR_,
+    &true_divide::TRUE_DIVIDE_TENSOR,
+    &true_divide::TRUE_DIVIDE_TENSOR_,
+    &true_divide::TRUE_DIVIDE_OUT,
+    &true_divide::TRUE_DIVIDE_SCALAR,
+    &true_divide::TRUE_DIVIDE_SCALAR_,
     &trunc::TRUNC,
     &trunc::TRUNC_,
     &trunc::TRUNC_OUT,

@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.resolve_conj.html>
 pub fn resolve_conj(self_: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&RESOLVE_CONJ, keys, vec![self_.into()])?.extract();
     }

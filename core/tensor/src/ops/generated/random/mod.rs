@@ -4,26 +4,52 @@
 use crate::dispatch::OpDef;
 
 mod bernoulli;
+mod binomial;
+mod cauchy;
+mod exponential;
+mod geometric;
+mod log_normal;
+mod multinomial;
 mod normal;
+mod poisson;
 mod rand;
 mod rand_like;
 mod randint;
+mod randint_like;
 mod randn;
 mod randn_like;
+#[allow(clippy::module_inception, reason = "the operator and its family have one name")]
+mod random;
 mod randperm;
+mod sample_dirichlet;
+mod standard_gamma;
 mod uniform;
 
 pub use bernoulli::{bernoulli, bernoulli_float_, bernoulli_out, bernoulli_p, bernoulli_tensor_};
-pub use normal::{normal_, normal_float_float, normal_float_float_out};
+pub use binomial::binomial;
+pub use cauchy::cauchy_;
+pub use exponential::exponential_;
+pub use geometric::geometric_;
+pub use log_normal::log_normal_;
+pub use multinomial::{multinomial, multinomial_out};
+pub use normal::{
+    normal_, normal_float_float, normal_float_float_out, normal_float_tensor, normal_float_tensor_out,
+    normal_tensor_float, normal_tensor_float_out, normal_tensor_tensor, normal_tensor_tensor_out,
+};
+pub use poisson::poisson;
 pub use rand::{rand, rand_generator, rand_generator_out, rand_out};
 pub use rand_like::rand_like;
 pub use randint::{
     randint, randint_generator, randint_generator_out, randint_low, randint_low_generator, randint_low_generator_out,
     randint_low_out, randint_out,
 };
+pub use randint_like::{randint_like, randint_like_low_dtype};
 pub use randn::{randn, randn_generator, randn_generator_out, randn_out};
 pub use randn_like::randn_like;
+pub use random::{random_, random_from_, random_to_};
 pub use randperm::{randperm, randperm_generator, randperm_generator_out, randperm_out};
+pub use sample_dirichlet::_sample_dirichlet;
+pub use standard_gamma::_standard_gamma;
 pub use uniform::uniform_;
 
 /// The rows of this family in the operator table.
@@ -33,9 +59,23 @@ pub static RANDOM: &[&OpDef] = &[
     &bernoulli::BERNOULLI_P,
     &bernoulli::BERNOULLI_FLOAT_,
     &bernoulli::BERNOULLI_TENSOR_,
+    &binomial::BINOMIAL,
+    &cauchy::CAUCHY_,
+    &exponential::EXPONENTIAL_,
+    &geometric::GEOMETRIC_,
+    &log_normal::LOG_NORMAL_,
+    &multinomial::MULTINOMIAL,
+    &multinomial::MULTINOMIAL_OUT,
     &normal::NORMAL_,
     &normal::NORMAL_FLOAT_FLOAT,
     &normal::NORMAL_FLOAT_FLOAT_OUT,
+    &normal::NORMAL_TENSOR_FLOAT,
+    &normal::NORMAL_TENSOR_FLOAT_OUT,
+    &normal::NORMAL_FLOAT_TENSOR,
+    &normal::NORMAL_FLOAT_TENSOR_OUT,
+    &normal::NORMAL_TENSOR_TENSOR,
+    &normal::NORMAL_TENSOR_TENSOR_OUT,
+    &poisson::POISSON,
     &rand::RAND,
     &rand::RAND_OUT,
     &rand::RAND_GENERATOR,
@@ -49,14 +89,21 @@ pub static RANDOM: &[&OpDef] = &[
     &randint::RANDINT_LOW_OUT,
     &randint::RANDINT_LOW_GENERATOR,
     &randint::RANDINT_LOW_GENERATOR_OUT,
+    &randint_like::RANDINT_LIKE,
+    &randint_like::RANDINT_LIKE_LOW_DTYPE,
     &randn::RANDN,
     &randn::RANDN_OUT,
     &randn::RANDN_GENERATOR,
     &randn::RANDN_GENERATOR_OUT,
     &randn_like::RANDN_LIKE,
+    &random::RANDOM_,
+    &random::RANDOM_FROM_,
+    &random::RANDOM_TO_,
     &randperm::RANDPERM,
     &randperm::RANDPERM_OUT,
     &randperm::RANDPERM_GENERATOR,
     &randperm::RANDPERM_GENERATOR_OUT,
+    &sample_dirichlet::_SAMPLE_DIRICHLET,
+    &standard_gamma::_STANDARD_GAMMA,
     &uniform::UNIFORM_,
 ];

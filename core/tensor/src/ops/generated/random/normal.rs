@@ -82,6 +82,117 @@ pub fn normal_float_float_out(
     forward::normal_float_float_out(mean, std, size, generator, out)
 }
 
+/// Draws normal numbers, each of its own mean.
+///
+/// `out_i ~ N(mean_i, std^2)`
+///
+/// Shapes: (*) -> (*), the shape of `mean`. Dtypes: float. `std` must not be negative.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.normal.html>
+pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
+    let keys = dispatch::active(mean.keys());
+    if keys.is_empty() {
+        return forward::normal_tensor_float(mean, std, generator);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&NORMAL_TENSOR_FLOAT, keys, vec![mean.into(), std.into(), generator.into()])?.extract();
+    }
+    gradient::normal_tensor_float(mean, std, generator)
+}
+
+/// [`normal_tensor_float`] into `out`, resized as needed.
+pub fn normal_tensor_float_out(mean: &Tensor, std: f64, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
+    let keys = dispatch::active(mean.keys() | out.keys());
+    if keys.is_empty() {
+        return forward::normal_tensor_float_out(mean, std, generator, out);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(
+            &NORMAL_TENSOR_FLOAT_OUT,
+            keys,
+            vec![mean.into(), std.into(), generator.into(), out.into()],
+        )
+        .map(drop);
+    }
+    gradient::normal_tensor_float_out(mean, std, generator, out)
+}
+
+/// Draws normal numbers, each of its own deviation.
+///
+/// `out_i ~ N(mean, std_i^2)`
+///
+/// Shapes: (*) -> (*), the shape of `std`. Dtypes: float. No deviation may be negative.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.normal.html>
+pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    let keys = dispatch::active(std.keys());
+    if keys.is_empty() {
+        return forward::normal_float_tensor(mean, std, generator);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&NORMAL_FLOAT_TENSOR, keys, vec![mean.into(), std.into(), generator.into()])?.extract();
+    }
+    gradient::normal_float_tensor(mean, std, generator)
+}
+
+/// [`normal_float_tensor`] into `out`, resized as needed.
+pub fn normal_float_tensor_out(mean: f64, std: &Tensor, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
+    let keys = dispatch::active(std.keys() | out.keys());
+    if keys.is_empty() {
+        return forward::normal_float_tensor_out(mean, std, generator, out);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(
+            &NORMAL_FLOAT_TENSOR_OUT,
+            keys,
+            vec![mean.into(), std.into(), generator.into(), out.into()],
+        )
+        .map(drop);
+    }
+    gradient::normal_float_tensor_out(mean, std, generator, out)
+}
+
+/// Draws normal numbers, each of its own mean and deviation.
+///
+/// `out_i ~ N(mean_i, std_i^2)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`. Dtypes: float. No deviation may be negative; the shapes must broadcast.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.normal.html>
+pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+    let keys = dispatch::active(mean.keys() | std.keys());
+    if keys.is_empty() {
+        return forward::normal_tensor_tensor(mean, std, generator);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&NORMAL_TENSOR_TENSOR, keys, vec![mean.into(), std.into(), generator.into()])?
+            .extract();
+    }
+    gradient::normal_tensor_tensor(mean, std, generator)
+}
+
+/// [`normal_tensor_tensor`] into `out`, resized as needed.
+pub fn normal_tensor_tensor_out(
+    mean: &Tensor,
+    std: &Tensor,
+    generator: Option<&Generator>,
+    out: &Tensor,
+) -> Result<()> {
+    let keys = dispatch::active(mean.keys() | std.keys() | out.keys());
+    if keys.is_empty() {
+        return forward::normal_tensor_tensor_out(mean, std, generator, out);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(
+            &NORMAL_TENSOR_TENSOR_OUT,
+            keys,
+            vec![mean.into(), std.into(), generator.into(), out.into()],
+        )
+        .map(drop);
+    }
+    gradient::normal_tensor_tensor_out(mean, std, generator, out)
+}
+
 /// Below every layer: shape rule, memory, kernel.
 mod forward {
     use super::*;
@@ -131,6 +242,82 @@ mod forward {
             place.finish(out)
         })
     }
+
+    pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
+        dispatch::named("normal.Tensor_float", || {
+            let mean = &*mean.dense()?;
+            let result = rules::normal_of_means(mean, std, generator)?.make()?;
+            if dispatch::on_cpu("normal.Tensor_float", &result, [mean])? {
+                random::normal_of_means(&result, mean, std, generator)?;
+            }
+            Ok(result.into_tensor())
+        })
+    }
+
+    pub fn normal_tensor_float_out(mean: &Tensor, std: f64, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
+        dispatch::named("normal.Tensor_float_out", || {
+            let mean = &*mean.dense()?;
+            let spec = rules::normal_of_means(mean, std, generator)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [mean])?;
+            if dispatch::on_cpu("normal.Tensor_float_out", &place, [mean])? {
+                random::normal_of_means(&place, mean, std, generator)?;
+            }
+            place.finish(out)
+        })
+    }
+
+    pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+        dispatch::named("normal.float_Tensor", || {
+            let std = &*std.dense()?;
+            let result = rules::normal_of_deviations(mean, std, generator)?.make()?;
+            if dispatch::on_cpu("normal.float_Tensor", &result, [std])? {
+                random::normal_of_deviations(&result, mean, std, generator)?;
+            }
+            Ok(result.into_tensor())
+        })
+    }
+
+    pub fn normal_float_tensor_out(mean: f64, std: &Tensor, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
+        dispatch::named("normal.float_Tensor_out", || {
+            let std = &*std.dense()?;
+            let spec = rules::normal_of_deviations(mean, std, generator)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [std])?;
+            if dispatch::on_cpu("normal.float_Tensor_out", &place, [std])? {
+                random::normal_of_deviations(&place, mean, std, generator)?;
+            }
+            place.finish(out)
+        })
+    }
+
+    pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+        dispatch::named("normal.Tensor_Tensor", || {
+            let mean = &*mean.dense()?;
+            let std = &*std.dense()?;
+            let result = rules::normal_of_both(mean, std, generator)?.make()?;
+            if dispatch::on_cpu("normal.Tensor_Tensor", &result, [mean, std])? {
+                random::normal_of_both(&result, mean, std, generator)?;
+            }
+            Ok(result.into_tensor())
+        })
+    }
+
+    pub fn normal_tensor_tensor_out(
+        mean: &Tensor,
+        std: &Tensor,
+        generator: Option<&Generator>,
+        out: &Tensor,
+    ) -> Result<()> {
+        dispatch::named("normal.Tensor_Tensor_out", || {
+            let mean = &*mean.dense()?;
+            let std = &*std.dense()?;
+            let spec = rules::normal_of_both(mean, std, generator)?;
+            let place = spec.prepare_out(out, Overlap::Temporary, [mean, std])?;
+            if dispatch::on_cpu("normal.Tensor_Tensor_out", &place, [mean, std])? {
+                random::normal_of_both(&place, mean, std, generator)?;
+            }
+            place.finish(out)
+        })
+    }
 }
 
 /// The autograd layer.
@@ -171,6 +358,130 @@ mod gradient {
             Ok(gradients)
         }
     }
+
+    pub fn normal_tensor_float(mean: &Tensor, std: f64, generator: Option<&Generator>) -> Result<Tensor> {
+        let mut result = forward::normal_tensor_float(mean, std, generator)?;
+        if autograd::should_record([mean]) {
+            let edges = Edges::new().with(mean);
+            let node = NormalBackward1;
+            autograd::record_result(&mut result, edges, node);
+        }
+        Ok(result)
+    }
+
+    pub fn normal_tensor_float_out(mean: &Tensor, std: f64, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
+        autograd::check_out("normal", [mean, out])?;
+        forward::normal_tensor_float_out(mean, std, generator, out)
+    }
+
+    /// The derivative of `normal.Tensor_float`.
+    struct NormalBackward1;
+
+    impl Backward for NormalBackward1 {
+        fn name(&self) -> &str {
+            "NormalBackward1"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+            let mut gradients = call.undefined();
+            if call.needs(0)
+                && let Some(grad) = call.grad(0)
+            {
+                gradients.set(0, grad.zeros())?;
+            }
+            Ok(gradients)
+        }
+    }
+
+    pub fn normal_float_tensor(mean: f64, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+        let mut result = forward::normal_float_tensor(mean, std, generator)?;
+        if autograd::should_record([std]) {
+            let edges = Edges::new().with(std);
+            let node = NormalBackward2;
+            autograd::record_result(&mut result, edges, node);
+        }
+        Ok(result)
+    }
+
+    pub fn normal_float_tensor_out(mean: f64, std: &Tensor, generator: Option<&Generator>, out: &Tensor) -> Result<()> {
+        autograd::check_out("normal", [std, out])?;
+        forward::normal_float_tensor_out(mean, std, generator, out)
+    }
+
+    /// The derivative of `normal.float_Tensor`.
+    struct NormalBackward2;
+
+    impl Backward for NormalBackward2 {
+        fn name(&self) -> &str {
+            "NormalBackward2"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+            let mut gradients = call.undefined();
+            if call.needs(0)
+                && let Some(grad) = call.grad(0)
+            {
+                gradients.set(0, grad.zeros())?;
+            }
+            Ok(gradients)
+        }
+    }
+
+    pub fn normal_tensor_tensor(mean: &Tensor, std: &Tensor, generator: Option<&Generator>) -> Result<Tensor> {
+        let mut result = forward::normal_tensor_tensor(mean, std, generator)?;
+        if autograd::should_record([mean, std]) {
+            let edges = Edges::new().with(mean).with(std);
+            let node = NormalBackward3;
+            autograd::record_result(&mut result, edges, node);
+        }
+        Ok(result)
+    }
+
+    pub fn normal_tensor_tensor_out(
+        mean: &Tensor,
+        std: &Tensor,
+        generator: Option<&Generator>,
+        out: &Tensor,
+    ) -> Result<()> {
+        autograd::check_out("normal", [mean, std, out])?;
+        forward::normal_tensor_tensor_out(mean, std, generator, out)
+    }
+
+    /// The derivative of `normal.Tensor_Tensor`.
+    struct NormalBackward3;
+
+    impl Backward for NormalBackward3 {
+        fn name(&self) -> &str {
+            "NormalBackward3"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+            let mut gradients = call.undefined();
+            if call.needs(0)
+                && let Some(grad) = call.grad(0)
+            {
+                gradients.set(0, grad.zeros())?;
+            }
+            if call.needs(1)
+                && let Some(grad) = call.grad(0)
+            {
+                gradients.set(1, grad.zeros())?;
+            }
+            Ok(gradients)
+        }
+    }
 }
 
 /// Calls with boxed values.
@@ -197,6 +508,36 @@ mod boxed {
     pub fn normal_float_float_out(args: Args<'_>) -> Result<Values> {
         let out = args.tensor(4)?;
         super::normal_float_float_out(args.float(0)?, args.float(1)?, &args.ints(2)?, args.generator_opt(3)?, out)?;
+        Ok(out.clone().into())
+    }
+
+    pub fn normal_tensor_float(args: Args<'_>) -> Result<Values> {
+        Ok(super::normal_tensor_float(args.tensor(0)?, args.float(1)?, args.generator_opt(2)?)?.into())
+    }
+
+    pub fn normal_tensor_float_out(args: Args<'_>) -> Result<Values> {
+        let out = args.tensor(3)?;
+        super::normal_tensor_float_out(args.tensor(0)?, args.float(1)?, args.generator_opt(2)?, out)?;
+        Ok(out.clone().into())
+    }
+
+    pub fn normal_float_tensor(args: Args<'_>) -> Result<Values> {
+        Ok(super::normal_float_tensor(args.float(0)?, args.tensor(1)?, args.generator_opt(2)?)?.into())
+    }
+
+    pub fn normal_float_tensor_out(args: Args<'_>) -> Result<Values> {
+        let out = args.tensor(3)?;
+        super::normal_float_tensor_out(args.float(0)?, args.tensor(1)?, args.generator_opt(2)?, out)?;
+        Ok(out.clone().into())
+    }
+
+    pub fn normal_tensor_tensor(args: Args<'_>) -> Result<Values> {
+        Ok(super::normal_tensor_tensor(args.tensor(0)?, args.tensor(1)?, args.generator_opt(2)?)?.into())
+    }
+
+    pub fn normal_tensor_tensor_out(args: Args<'_>) -> Result<Values> {
+        let out = args.tensor(3)?;
+        super::normal_tensor_tensor_out(args.tensor(0)?, args.tensor(1)?, args.generator_opt(2)?, out)?;
         Ok(out.clone().into())
     }
 }
@@ -244,4 +585,94 @@ pub static NORMAL_FLOAT_FLOAT_OUT: OpDef = OpDef {
     differentiable: false,
     nondeterministic: true,
     call: boxed::normal_float_float_out,
+};
+
+/// `normal.Tensor_float` in the operator table.
+pub static NORMAL_TENSOR_FLOAT: OpDef = OpDef {
+    name: "normal",
+    overload: "Tensor_float",
+    schema: "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+    family: "random",
+    form: Form::Function,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::normal_tensor_float,
+};
+
+/// `normal.Tensor_float_out` in the operator table.
+pub static NORMAL_TENSOR_FLOAT_OUT: OpDef = OpDef {
+    name: "normal",
+    overload: "Tensor_float_out",
+    schema: "normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
+    family: "random",
+    form: Form::Out,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::normal_tensor_float_out,
+};
+
+/// `normal.float_Tensor` in the operator table.
+pub static NORMAL_FLOAT_TENSOR: OpDef = OpDef {
+    name: "normal",
+    overload: "float_Tensor",
+    schema: "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    family: "random",
+    form: Form::Function,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::normal_float_tensor,
+};
+
+/// `normal.float_Tensor_out` in the operator table.
+pub static NORMAL_FLOAT_TENSOR_OUT: OpDef = OpDef {
+    name: "normal",
+    overload: "float_Tensor_out",
+    schema: "normal.float_Tensor_out(float mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
+    family: "random",
+    form: Form::Out,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::normal_float_tensor_out,
+};
+
+/// `normal.Tensor_Tensor` in the operator table.
+pub static NORMAL_TENSOR_TENSOR: OpDef = OpDef {
+    name: "normal",
+    overload: "Tensor_Tensor",
+    schema: "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    family: "random",
+    form: Form::Function,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::normal_tensor_tensor,
+};
+
+/// `normal.Tensor_Tensor_out` in the operator table.
+pub static NORMAL_TENSOR_TENSOR_OUT: OpDef = OpDef {
+    name: "normal",
+    overload: "Tensor_Tensor_out",
+    schema: "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)",
+    family: "random",
+    form: Form::Out,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: true,
+    call: boxed::normal_tensor_tensor_out,
 };

@@ -13,7 +13,7 @@ use rushlight_base::Result;
 ///
 /// Shapes: (*) -> (*), the shape of `self`. Dtypes: all. None.
 pub fn alias(self_: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::alias(self_);
     }
@@ -29,9 +29,9 @@ mod forward {
 
     pub fn alias(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("alias", || {
-            let base = &*self_.dense()?;
-            let geometry = views::alias(base)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::alias(viewed)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

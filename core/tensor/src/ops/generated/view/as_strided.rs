@@ -16,7 +16,7 @@ use rushlight_base::{DimVec, Result};
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.as_strided.html>
 pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::as_strided(self_, size, stride, storage_offset);
     }
@@ -37,9 +37,9 @@ mod forward {
 
     pub fn as_strided(self_: &Tensor, size: &[i64], stride: &[i64], storage_offset: Option<i64>) -> Result<Tensor> {
         dispatch::named("as_strided", || {
-            let base = &*self_.dense()?;
-            let geometry = views::as_strided(base, size, stride, storage_offset)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::as_strided(viewed, size, stride, storage_offset)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Tensor;
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
-use crate::ops::views;
+use crate::ops::{composite, views};
 use rushlight_base::Result;
 
 /// A view of the tensor that gradients do not pass.
@@ -14,11 +14,26 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.detach.html>
 pub fn detach(self_: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&DETACH, keys, vec![self_.into()])?.extract();
     }
     forward::detach(self_)
+}
+
+/// Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+///
+/// `out_i = self_i`
+///
+/// Shapes: (*) -> (*), the shape of `self`. Dtypes: all. A view cannot be detached in place.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.detach_.html>
+pub fn detach_(self_: &Tensor) -> Result<()> {
+    let keys = dispatch::active(self_.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&DETACH_, keys, vec![self_.into()]).map(drop);
+    }
+    composite::detach_(self_)
 }
 
 /// Below every layer: shape rule, memory, kernel.
@@ -27,9 +42,9 @@ mod forward {
 
     pub fn detach(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("detach", || {
-            let base = &*self_.dense()?;
-            let geometry = views::alias(base)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::alias(viewed)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }
@@ -40,6 +55,12 @@ mod boxed {
 
     pub fn detach(args: Args<'_>) -> Result<Values> {
         Ok(super::detach(args.tensor(0)?)?.into())
+    }
+
+    pub fn detach_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::detach_(self_)?;
+        Ok(self_.clone().into())
     }
 }
 
@@ -56,4 +77,19 @@ pub static DETACH: OpDef = OpDef {
     differentiable: false,
     nondeterministic: false,
     call: boxed::detach,
+};
+
+/// `detach_` in the operator table.
+pub static DETACH_: OpDef = OpDef {
+    name: "detach_",
+    overload: "",
+    schema: "detach_(Tensor(a!) self) -> Tensor(a!)",
+    family: "view",
+    form: Form::InPlace,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::detach_,
 };

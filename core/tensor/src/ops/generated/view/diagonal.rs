@@ -16,7 +16,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.diagonal.html>
 pub fn diagonal(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::diagonal(self_, offset, dim1, dim2);
     }
@@ -33,9 +33,9 @@ mod forward {
 
     pub fn diagonal(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
         dispatch::named("diagonal", || {
-            let base = &*self_.dense()?;
-            let geometry = views::diagonal(base, offset, dim1, dim2)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::diagonal(viewed, offset, dim1, dim2)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.expand.html>
 pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::expand(self_, size, implicit);
     }
@@ -32,9 +32,9 @@ mod forward {
 
     pub fn expand(self_: &Tensor, size: &[i64], implicit: bool) -> Result<Tensor> {
         dispatch::named("expand", || {
-            let base = &*self_.dense()?;
-            let geometry = views::expand(base, size, implicit)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::expand(viewed, size, implicit)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -3,19 +3,29 @@
 
 use crate::dispatch::OpDef;
 
+mod adjoint;
 mod alias;
 mod as_strided;
+mod chalf;
+mod conj;
 mod detach;
 mod diagonal;
 mod expand;
 mod expand_as;
 mod flatten;
+mod imag;
+mod matrix_h;
+mod mh;
 mod movedim;
+mod mt;
 mod narrow;
+mod neg_view;
+mod numpy_t;
 mod permute;
 mod ravel;
 mod reshape;
 mod reshape_as;
+mod resolve_neg;
 mod select;
 mod select_backward;
 mod slice;
@@ -27,55 +37,87 @@ mod t;
 mod transpose;
 mod unbind;
 mod unflatten;
+mod unfold;
+mod unfold_backward;
+mod unsafe_split;
 mod unsqueeze;
 #[allow(clippy::module_inception, reason = "the operator and its family have one name")]
 mod view;
 mod view_as;
+mod view_as_complex;
+mod view_as_real;
 
+pub use adjoint::adjoint;
 pub use alias::alias;
 pub use as_strided::as_strided;
-pub use detach::detach;
+pub use chalf::chalf;
+pub use conj::_conj;
+pub use detach::{detach, detach_};
 pub use diagonal::diagonal;
 pub use expand::expand;
 pub use expand_as::expand_as;
 pub use flatten::flatten_using_ints;
+pub use imag::imag;
+pub use matrix_h::matrix_h;
+pub use mh::mh;
 pub use movedim::{movedim_int, movedim_intlist};
-pub use narrow::narrow;
+pub use mt::mt;
+pub use narrow::{narrow, narrow_tensor};
+pub use neg_view::_neg_view;
+pub use numpy_t::numpy_t;
 pub use permute::permute;
 pub use ravel::ravel;
 pub use reshape::reshape;
 pub use reshape_as::reshape_as;
+pub use resolve_neg::resolve_neg;
 pub use select::select_int;
 pub use select_backward::select_backward;
 pub use slice::slice_tensor;
 pub use slice_backward::slice_backward;
 pub use split::{split_sizes, split_tensor};
 pub use split_with_sizes::split_with_sizes;
-pub use squeeze::{squeeze, squeeze_dim};
+pub use squeeze::{squeeze, squeeze_dim, squeeze_dims};
 pub use t::t;
 pub use transpose::transpose_int;
 pub use unbind::unbind_int;
 pub use unflatten::unflatten_int;
+pub use unfold::unfold;
+pub use unfold_backward::unfold_backward;
+pub use unsafe_split::unsafe_split_tensor;
 pub use unsqueeze::unsqueeze;
 pub use view::view;
 pub use view_as::view_as;
+pub use view_as_complex::view_as_complex;
+pub use view_as_real::view_as_real;
 
 /// The rows of this family in the operator table.
 pub static VIEW: &[&OpDef] = &[
+    &adjoint::ADJOINT,
     &alias::ALIAS,
     &as_strided::AS_STRIDED,
+    &chalf::CHALF,
+    &conj::_CONJ,
     &detach::DETACH,
+    &detach::DETACH_,
     &diagonal::DIAGONAL,
     &expand::EXPAND,
     &expand_as::EXPAND_AS,
     &flatten::FLATTEN_USING_INTS,
+    &imag::IMAG,
+    &matrix_h::MATRIX_H,
+    &mh::MH,
     &movedim::MOVEDIM_INTLIST,
     &movedim::MOVEDIM_INT,
+    &mt::MT,
     &narrow::NARROW,
+    &narrow::NARROW_TENSOR,
+    &neg_view::_NEG_VIEW,
+    &numpy_t::NUMPY_T,
     &permute::PERMUTE,
     &ravel::RAVEL,
     &reshape::RESHAPE,
     &reshape_as::RESHAPE_AS,
+    &resolve_neg::RESOLVE_NEG,
     &select::SELECT_INT,
     &select_backward::SELECT_BACKWARD,
     &slice::SLICE_TENSOR,
@@ -85,11 +127,17 @@ pub static VIEW: &[&OpDef] = &[
     &split_with_sizes::SPLIT_WITH_SIZES,
     &squeeze::SQUEEZE,
     &squeeze::SQUEEZE_DIM,
+    &squeeze::SQUEEZE_DIMS,
     &t::T,
     &transpose::TRANSPOSE_INT,
     &unbind::UNBIND_INT,
     &unflatten::UNFLATTEN_INT,
+    &unfold::UNFOLD,
+    &unfold_backward::UNFOLD_BACKWARD,
+    &unsafe_split::UNSAFE_SPLIT_TENSOR,
     &unsqueeze::UNSQUEEZE,
     &view::VIEW,
     &view_as::VIEW_AS,
+    &view_as_complex::VIEW_AS_COMPLEX,
+    &view_as_real::VIEW_AS_REAL,
 ];

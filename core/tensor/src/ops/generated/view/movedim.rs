@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.movedim.html>
 pub fn movedim_intlist(self_: &Tensor, source: &[i64], destination: &[i64]) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&MOVEDIM_INTLIST, keys, vec![self_.into(), source.into(), destination.into()])?
             .extract();
@@ -30,7 +30,7 @@ pub fn movedim_intlist(self_: &Tensor, source: &[i64], destination: &[i64]) -> R
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.movedim.html>
 pub fn movedim_int(self_: &Tensor, source: i64, destination: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&MOVEDIM_INT, keys, vec![self_.into(), source.into(), destination.into()])?.extract();
     }

@@ -14,11 +14,28 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.narrow.html>
 pub fn narrow(self_: &Tensor, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&NARROW, keys, vec![self_.into(), dim.into(), start.into(), length.into()])?.extract();
     }
     composite::narrow(self_, dim, start, length)
+}
+
+/// Takes `length` elements of a dimension from where a tensor says.
+///
+/// `out[..., i, ...] = self[..., start + i, ...]`
+///
+/// Shapes: `(..., d, ...), () -> (..., length, ...)`. Dtypes: all. `start` must be an integer without dimensions;
+/// start + length must not exceed the size.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.narrow.html>
+pub fn narrow_tensor(self_: &Tensor, dim: i64, start: &Tensor, length: i64) -> Result<Tensor> {
+    let keys = dispatch::active_for_view(self_.keys() | start.keys());
+    if keys.is_boxed() {
+        return dispatch::boxed(&NARROW_TENSOR, keys, vec![self_.into(), dim.into(), start.into(), length.into()])?
+            .extract();
+    }
+    composite::narrow_from_tensor(self_, dim, start, length)
 }
 
 /// Calls with boxed values.
@@ -27,6 +44,10 @@ mod boxed {
 
     pub fn narrow(args: Args<'_>) -> Result<Values> {
         Ok(super::narrow(args.tensor(0)?, args.int(1)?, args.int(2)?, args.int(3)?)?.into())
+    }
+
+    pub fn narrow_tensor(args: Args<'_>) -> Result<Values> {
+        Ok(super::narrow_tensor(args.tensor(0)?, args.int(1)?, args.tensor(2)?, args.int(3)?)?.into())
     }
 }
 
@@ -43,4 +64,19 @@ pub static NARROW: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::narrow,
+};
+
+/// `narrow.Tensor` in the operator table.
+pub static NARROW_TENSOR: OpDef = OpDef {
+    name: "narrow",
+    overload: "Tensor",
+    schema: "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+    family: "view",
+    form: Form::Function,
+    kind: Kind::Composite,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::narrow_tensor,
 };

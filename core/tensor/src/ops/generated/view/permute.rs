@@ -15,7 +15,7 @@ use rushlight_base::{DimVec, Result};
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.permute.html>
 pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::permute(self_, dims);
     }
@@ -31,9 +31,9 @@ mod forward {
 
     pub fn permute(self_: &Tensor, dims: &[i64]) -> Result<Tensor> {
         dispatch::named("permute", || {
-            let base = &*self_.dense()?;
-            let geometry = views::permute(base, dims)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::permute(viewed, dims)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.reshape.html>
 pub fn reshape(self_: &Tensor, shape: &[i64]) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&RESHAPE, keys, vec![self_.into(), shape.into()])?.extract();
     }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.select.html>
 pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::select_int(self_, dim, index);
     }
@@ -32,9 +32,9 @@ mod forward {
 
     pub fn select_int(self_: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
         dispatch::named("select.int", || {
-            let base = &*self_.dense()?;
-            let geometry = views::select(base, dim, index)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::select(viewed, dim, index)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

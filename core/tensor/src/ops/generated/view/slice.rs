@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/cppdocs/notes/tensor_indexing.html>
 pub fn slice_tensor(self_: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::slice_tensor(self_, dim, start, end, step);
     }
@@ -36,9 +36,9 @@ mod forward {
 
     pub fn slice_tensor(self_: &Tensor, dim: i64, start: Option<i64>, end: Option<i64>, step: i64) -> Result<Tensor> {
         dispatch::named("slice.Tensor", || {
-            let base = &*self_.dense()?;
-            let geometry = views::slice(base, dim, start, end, step)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::slice(viewed, dim, start, end, step)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.split.html>
 pub fn split_tensor(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&SPLIT_TENSOR, keys, vec![self_.into(), split_size.into(), dim.into()])?.extract();
     }
@@ -31,7 +31,7 @@ pub fn split_tensor(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Ten
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.split.html>
 pub fn split_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&SPLIT_SIZES, keys, vec![self_.into(), split_size.into(), dim.into()])?.extract();
     }

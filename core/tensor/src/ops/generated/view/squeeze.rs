@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.squeeze.html>
 pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::squeeze(self_);
     }
@@ -34,7 +34,7 @@ pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.squeeze.html>
 pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::squeeze_dim(self_, dim);
     }
@@ -44,23 +44,50 @@ pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
     gradient::squeeze_dim(self_, dim)
 }
 
+/// Removes the given dimensions that have size 1.
+///
+/// `out = self`
+///
+/// Shapes: `(..., 1, ...) -> (..., ...)`. Dtypes: all. A dimension outside [-ndim, ndim - 1] is an index error; each
+/// may appear once.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.squeeze.html>
+pub fn squeeze_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
+    if keys.is_empty() {
+        return forward::squeeze_dims(self_, dim);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&SQUEEZE_DIMS, keys, vec![self_.into(), dim.into()])?.extract();
+    }
+    gradient::squeeze_dims(self_, dim)
+}
+
 /// Below every layer: shape rule, memory, kernel.
 mod forward {
     use super::*;
 
     pub fn squeeze(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("squeeze", || {
-            let base = &*self_.dense()?;
-            let geometry = views::squeeze(base)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::squeeze(viewed)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 
     pub fn squeeze_dim(self_: &Tensor, dim: i64) -> Result<Tensor> {
         dispatch::named("squeeze.dim", || {
-            let base = &*self_.dense()?;
-            let geometry = views::squeeze_dim(base, dim)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::squeeze_dim(viewed, dim)?;
+            Ok(self_.view_of(viewed, geometry))
+        })
+    }
+
+    pub fn squeeze_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
+        dispatch::named("squeeze.dims", || {
+            let viewed = &*self_.dense()?;
+            let geometry = views::squeeze_dims(viewed, dim)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }
@@ -140,6 +167,42 @@ mod gradient {
             Ok(gradients)
         }
     }
+
+    pub fn squeeze_dims(self_: &Tensor, dim: &[i64]) -> Result<Tensor> {
+        let mut result = autograd::as_view(self_, forward::squeeze_dims(self_, dim)?)?;
+        if autograd::should_record([self_]) {
+            let edges = Edges::new().with(self_);
+            let node = SqueezeBackward2 { self_: Meta::of(self_) };
+            autograd::record_result(&mut result, edges, node);
+        }
+        Ok(result)
+    }
+
+    /// The derivative of `squeeze.dims`.
+    struct SqueezeBackward2 {
+        self_: Meta,
+    }
+
+    impl Backward for SqueezeBackward2 {
+        fn name(&self) -> &str {
+            "SqueezeBackward2"
+        }
+
+        fn saves(&self) -> bool {
+            false
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+            let mut gradients = call.undefined();
+            if call.needs(0)
+                && let Some(grad) = call.grad(0)
+            {
+                let self_ = &self.self_;
+                gradients.set(0, grad.reshape(&self_.sizes()))?;
+            }
+            Ok(gradients)
+        }
+    }
 }
 
 /// Calls with boxed values.
@@ -152,6 +215,10 @@ mod boxed {
 
     pub fn squeeze_dim(args: Args<'_>) -> Result<Values> {
         Ok(super::squeeze_dim(args.tensor(0)?, args.int(1)?)?.into())
+    }
+
+    pub fn squeeze_dims(args: Args<'_>) -> Result<Values> {
+        Ok(super::squeeze_dims(args.tensor(0)?, &args.ints(1)?)?.into())
     }
 }
 
@@ -183,4 +250,19 @@ pub static SQUEEZE_DIM: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::squeeze_dim,
+};
+
+/// `squeeze.dims` in the operator table.
+pub static SQUEEZE_DIMS: OpDef = OpDef {
+    name: "squeeze",
+    overload: "dims",
+    schema: "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    family: "view",
+    form: Form::Function,
+    kind: Kind::View,
+    autocast: Autocast::None,
+    batching: Batching::View,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::squeeze_dims,
 };

@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.t.html>
 pub fn t(self_: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::t(self_);
     }
@@ -31,9 +31,9 @@ mod forward {
 
     pub fn t(self_: &Tensor) -> Result<Tensor> {
         dispatch::named("t", || {
-            let base = &*self_.dense()?;
-            let geometry = views::t(base)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::t(viewed)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

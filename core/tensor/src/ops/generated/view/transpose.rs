@@ -16,7 +16,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.transpose.html>
 pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::transpose_int(self_, dim0, dim1);
     }
@@ -32,9 +32,9 @@ mod forward {
 
     pub fn transpose_int(self_: &Tensor, dim0: i64, dim1: i64) -> Result<Tensor> {
         dispatch::named("transpose.int", || {
-            let base = &*self_.dense()?;
-            let geometry = views::transpose(base, dim0, dim1)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::transpose(viewed, dim0, dim1)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.unbind.html>
 pub fn unbind_int(self_: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&UNBIND_INT, keys, vec![self_.into(), dim.into()])?.extract();
     }

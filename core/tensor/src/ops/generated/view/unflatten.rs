@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.unflatten.html>
 pub fn unflatten_int(self_: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys());
+    let keys = dispatch::active_for_view(self_.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&UNFLATTEN_INT, keys, vec![self_.into(), dim.into(), sizes.into()])?.extract();
     }

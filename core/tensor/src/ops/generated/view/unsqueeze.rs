@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.unsqueeze.html>
 pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::unsqueeze(self_, dim);
     }
@@ -31,9 +31,9 @@ mod forward {
 
     pub fn unsqueeze(self_: &Tensor, dim: i64) -> Result<Tensor> {
         dispatch::named("unsqueeze", || {
-            let base = &*self_.dense()?;
-            let geometry = views::unsqueeze(base, dim)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::unsqueeze(viewed, dim)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -16,7 +16,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.view.html>
 pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | KeySet::AUTOGRAD);
+    let keys = dispatch::active_for_view(self_.keys() | KeySet::AUTOGRAD);
     if keys.is_empty() {
         return forward::view(self_, size);
     }
@@ -32,9 +32,9 @@ mod forward {
 
     pub fn view(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
         dispatch::named("view", || {
-            let base = &*self_.dense()?;
-            let geometry = views::view(base, size)?;
-            Ok(self_.view_of(base, geometry))
+            let viewed = &*self_.dense()?;
+            let geometry = views::view(viewed, size)?;
+            Ok(self_.view_of(viewed, geometry))
         })
     }
 }

@@ -14,7 +14,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.view_as.html>
 pub fn view_as(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let keys = dispatch::active(self_.keys() | other.keys());
+    let keys = dispatch::active_for_view(self_.keys() | other.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&VIEW_AS, keys, vec![self_.into(), other.into()])?.extract();
     }

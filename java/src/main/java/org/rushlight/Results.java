@@ -6,31 +6,12 @@ public final class Results {
     private Results() {}
 
     /**
-     * The results result0, result1, result2, result3.
+     * The results mantissa, exponent.
      *
-     * @param result0 as the operator describes it
-     * @param result1 as the operator describes it
-     * @param result2 as the operator describes it
-     * @param result3 as the operator describes it
+     * @param mantissa as the operator describes it
+     * @param exponent as the operator describes it
      */
-    public record Result0Result1Result2Result3(Tensor result0, Tensor result1, Tensor result2, Tensor result3) {}
-
-    /**
-     * The results result0, result1, result2.
-     *
-     * @param result0 as the operator describes it
-     * @param result1 as the operator describes it
-     * @param result2 as the operator describes it
-     */
-    public record Result0Result1Result2(Tensor result0, Tensor result1, Tensor result2) {}
-
-    /**
-     * The results result0, result1.
-     *
-     * @param result0 as the operator describes it
-     * @param result1 as the operator describes it
-     */
-    public record Result0Result1(Tensor result0, Tensor result1) {}
+    public record MantissaExponent(Tensor mantissa, Tensor exponent) {}
 
     /**
      * The results values, indices.
@@ -39,6 +20,14 @@ public final class Results {
      * @param indices as the operator describes it
      */
     public record ValuesIndices(Tensor values, Tensor indices) {}
+
+    /**
+     * The results result0, result1.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     */
+    public record Result0Result1(Tensor result0, Tensor result1) {}
 
     /**
      * The results min, max.

@@ -1,0 +1,109 @@
+//! Relatives of the error function: its inverse, the normal quantile, and the complement scaled by its fall.
+
+use super::coefficients::{ERFCX, ERFINV_EDGE, ERFINV_FAR, ERFINV_NEAR, QUANTILE_FAR, QUANTILE_NEAR};
+use super::float::Float;
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+/// The number whose error function is x
+pub(super) fn erfinv<T: Float>(x: T) -> T {
+    let one = T::of(1.0);
+    if x.is_nan() || x.abs() > one {
+        return T::NAN;
+    }
+    if x.abs() == one {
+        return if x.is_minus() { -T::INFINITY } else { T::INFINITY };
+    }
+    let w = -((one - x) * (one + x)).ln();
+    if w <= T::of(5.0) {
+        return x * ERFINV_NEAR.at(T::of(0.4) * w - one);
+    }
+    let s = w.sqrt();
+    let value = if s <= T::of(4.0) {
+        ERFINV_FAR.at((s - T::of(3.1)) / T::of(0.9))
+    } else {
+        ERFINV_EDGE.at((s - T::of(5.1)) / T::of(1.1))
+    };
+    if x.is_minus() { -value } else { value }
+}
+
+/// The number below which a standard normal one lies with probability p
+pub(super) fn ndtri<T: Float>(p: T) -> T {
+    let (zero, one) = (T::of(0.0), T::of(1.0));
+    if p.is_nan() || p < zero || p > one {
+        return T::NAN;
+    }
+    if p == zero {
+        return -T::INFINITY;
+    }
+    if p == one {
+        return T::INFINITY;
+    }
+    // e^-2
+    let edge = T::of(0.135_335_283_236_612_7);
+    if p > edge && p < one - edge {
+        return T::of(SQRT_2) * erfinv(p + p - one);
+    }
+    let upper = p > T::of(0.5);
+    let s = (T::of(-2.0) * if upper { (-p).ln_1p() } else { p.ln() }).sqrt();
+    let z = one / s;
+    let rest = if s <= T::of(8.0) {
+        QUANTILE_NEAR.at((z - T::of(0.3125)) / T::of(0.1875))
+    } else {
+        QUANTILE_FAR.at((z - T::of(0.075)) / T::of(0.05))
+    };
+    let value = s - s.ln() * z - rest * z;
+    if upper { value } else { -value }
+}
+
+/// e^(x^2) (1 - erf x)
+pub(super) fn erfcx<T: Float>(x: T) -> T {
+    let (zero, one) = (T::of(0.0), T::of(1.0));
+    if x.is_nan() {
+        return x;
+    }
+    if x < zero {
+        let grown = T::of(2.0) * (x * x).exp();
+        return if grown == T::INFINITY { grown } else { grown - erfcx(-x) };
+    }
+    if x == T::INFINITY {
+        return zero;
+    }
+    let place = (x - T::of(3.75)) / (x + T::of(3.75));
+    ERFCX.at(place) / (one + x + x)
+}
+
+/// The logarithm of the probability that a standard normal number lies below x
+pub(super) fn log_ndtr<T: Float>(x: T) -> T {
+    let (half, t) = (T::of(0.5), x * T::of(FRAC_1_SQRT_2));
+    if x < T::of(-1.0) {
+        return (half * erfcx(-t)).ln() - t * t;
+    }
+    // 1 - erf t = e^(-t^2) erfcx t for what is small; above 0 the rest to 1.
+    let above = if t < T::of(0.0) { T::of(2.0) - (-(t * t)).exp() * erfcx(-t) } else { (-(t * t)).exp() * erfcx(t) };
+    (-(half * above)).ln_1p()
+}
+
+/// -x ln x, 0 at 0, minus infinity below
+pub(super) fn entr<T: Float>(x: T) -> T {
+    let zero = T::of(0.0);
+    if x.is_nan() {
+        x
+    } else if x > zero {
+        -(x * x.ln())
+    } else if x == zero {
+        zero
+    } else {
+        -T::INFINITY
+    }
+}
+
+/// x ln(1 + y), 0 where x is, unless y is no number
+pub(super) fn xlog1py<T: Float>(x: T, y: T) -> T {
+    if y.is_nan() {
+        T::NAN
+    } else if x == T::of(0.0) {
+        T::of(0.0)
+    } else {
+        x * y.ln_1p()
+    }
+}

@@ -1,0 +1,108 @@
+//! The scalar that special functions are written over, `f32` or `f64`, and their Chebyshev series.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// `f32` or `f64`. Everything is computed in the type itself.
+pub(super) trait Float:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// The distance of 1 to the next number.
+    const EPSILON: Self;
+    const NAN: Self;
+    const INFINITY: Self;
+    /// Are the terms of a series that matter to a `f32` enough?
+    const SINGLE: bool;
+
+    /// A constant, rounded.
+    fn of(value: f64) -> Self;
+    /// A whole number.
+    fn whole(self) -> i64;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn ln_1p(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn acos(self) -> Self;
+    fn abs(self) -> Self;
+    fn floor(self) -> Self;
+    /// `self * factor + term`, rounded once.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+    fn powf(self, exponent: Self) -> Self;
+    fn is_nan(self) -> bool;
+    fn is_minus(self) -> bool;
+}
+
+macro_rules! floats {
+    ($($type:ident, single $single:expr;)*) => {$(
+        impl Float for $type {
+            const EPSILON: $type = $type::EPSILON;
+            const NAN: $type = $type::NAN;
+            const INFINITY: $type = $type::INFINITY;
+            const SINGLE: bool = $single;
+
+            fn of(value: f64) -> $type {
+                value as $type
+            }
+            fn whole(self) -> i64 {
+                self as i64
+            }
+            floats!(@forward $type exp ln ln_1p sqrt sin cos tan acos abs floor);
+            fn mul_add(self, factor: $type, term: $type) -> $type {
+                $type::mul_add(self, factor, term)
+            }
+            fn powf(self, exponent: $type) -> $type {
+                $type::powf(self, exponent)
+            }
+            fn is_nan(self) -> bool {
+                $type::is_nan(self)
+            }
+            fn is_minus(self) -> bool {
+                self.is_sign_negative()
+            }
+        }
+    )*};
+    (@forward $type:ident $($name:ident)*) => {$(
+        fn $name(self) -> $type {
+            $type::$name(self)
+        }
+    )*};
+}
+
+floats! {
+    f32, single true;
+    f64, single false;
+}
+
+/// A Chebyshev series on [-1, 1].
+pub(super) struct Series {
+    /// The coefficients, as many as matter to a `f64`.
+    pub(super) terms: &'static [f64],
+    /// How many of them matter to a `f32`.
+    pub(super) single: usize,
+}
+
+impl Series {
+    /// Its value, by Clenshaw's rule.
+    pub(super) fn at<T: Float>(&self, t: T) -> T {
+        let terms = if T::SINGLE { &self.terms[..self.single] } else { self.terms };
+        let twice = t + t;
+        let (mut next, mut after) = (T::of(0.0), T::of(0.0));
+        for &term in terms[1..].iter().rev() {
+            (next, after) = (twice * next - after + T::of(term), next);
+        }
+        t * next - after + T::of(terms[0])
+    }
+}
+
+/// The polynomial of these coefficients, lowest first.
+pub(super) fn polynomial<T: Float>(x: T, coefficients: &[f64]) -> T {
+    coefficients.iter().rev().fold(T::of(0.0), |sum, &coefficient| sum * x + T::of(coefficient))
+}

@@ -1,0 +1,253 @@
+//! The gamma function's relatives: its logarithm, the derivatives of that, the Hurwitz zeta function, and the incomplete
+//! gamma functions.
+//!
+//! Formulas: Abramowitz and Stegun, chapter 6, and 23.1 and 23.2 for Bernoulli numbers and the Euler-Maclaurin sum.
+
+use super::coefficients::{BERNOULLI, LGAMMA};
+use super::float::{Float, polynomial};
+use std::f64::consts::PI;
+
+/// From here on, asymptotic series hold to the last digit.
+const FAR: f64 = 10.0;
+
+const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
+
+/// The remainder of x modulo 2, exactly, in (-1, 1]: sines and tangents of pi x depend on it alone.
+fn turned<T: Float>(x: T) -> T {
+    let two = T::of(2.0);
+    let rest = x - (x / two).floor() * two;
+    if rest > T::of(1.0) { rest - two } else { rest }
+}
+
+/// What Stirling's formula for ln Gamma(x) lacks, for x >= 10.
+fn stirling<T: Float>(x: T) -> T {
+    let terms: [f64; 8] = std::array::from_fn(|n| {
+        let twice = 2.0 * (n + 1) as f64;
+        BERNOULLI[n] / (twice * (twice - 1.0))
+    });
+    polynomial(T::of(1.0) / (x * x), &terms) / x
+}
+
+/// ln |Gamma(x)|
+pub(super) fn lgamma<T: Float>(x: T) -> T {
+    let (one, two) = (T::of(1.0), T::of(2.0));
+    if x.is_nan() {
+        return x;
+    }
+    if x.abs() == T::INFINITY {
+        return T::INFINITY;
+    }
+    if x <= T::of(0.0) {
+        if x == x.floor() {
+            return T::INFINITY;
+        }
+        let sine = (turned(x) * T::of(PI)).sin().abs();
+        return (T::of(PI) / (sine * x.abs())).ln() - lgamma(-x);
+    }
+    if x >= T::of(FAR) {
+        return (x - T::of(0.5)) * x.ln() - x + T::of(HALF_LOG_TAU) + stirling(x);
+    }
+    if x < one {
+        return lgamma(x + one) - x.ln();
+    }
+    // Down to [1, 3], where the zeros at 1 and 2 are known.
+    let (mut x, mut product) = (x, one);
+    while x > T::of(3.0) {
+        x = x - one;
+        product = product * x;
+    }
+    let near = (x - one) * (x - two) * LGAMMA.at(x - two);
+    if product == one { near } else { near + product.ln() }
+}
+
+/// The derivative of ln Gamma
+pub(super) fn digamma<T: Float>(x: T) -> T {
+    let (zero, one) = (T::of(0.0), T::of(1.0));
+    if x == zero {
+        return if x.is_minus() { T::INFINITY } else { -T::INFINITY };
+    }
+    if x.is_nan() || x == -T::INFINITY {
+        return T::NAN;
+    }
+    if x == T::INFINITY {
+        return x;
+    }
+    if x < zero {
+        if x == x.floor() {
+            return T::NAN;
+        }
+        return digamma(one - x) - T::of(PI) / (turned(x) * T::of(PI)).tan();
+    }
+    let (mut x, mut sum) = (x, zero);
+    while x < T::of(FAR) {
+        sum = sum + one / x;
+        x = x + one;
+    }
+    let terms: [f64; 8] = std::array::from_fn(|n| BERNOULLI[n] / (2.0 * (n + 1) as f64));
+    let square = one / (x * x);
+    x.ln() - T::of(0.5) / x - square * polynomial(square, &terms) - sum
+}
+
+/// The second derivative of ln Gamma
+fn trigamma<T: Float>(x: T) -> T {
+    let (zero, one) = (T::of(0.0), T::of(1.0));
+    if x < T::of(0.5) {
+        // Near a pole the last digits of pi x count; they are rounded as PyTorch rounds them.
+        let sine = (x * T::of(PI)).sin();
+        return T::of(PI * PI) / (sine * sine) - trigamma(one - x);
+    }
+    let (mut x, mut sum) = (x, zero);
+    while x < T::of(FAR) {
+        sum = sum + one / (x * x);
+        x = x + one;
+    }
+    let square = one / (x * x);
+    sum + one / x + square * T::of(0.5) + square / x * polynomial(square, &BERNOULLI[..8])
+}
+
+/// The n-th derivative of digamma
+pub(super) fn polygamma<T: Float>(n: i64, x: T) -> T {
+    match n {
+        0 => digamma(x),
+        1 => trigamma(x),
+        _ => {
+            let factorial = (2..=n).fold(T::of(1.0), |product, i| product * T::of(i as f64));
+            let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
+            T::of(sign) * factorial * zeta(T::of((n + 1) as f64), x)
+        }
+    }
+}
+
+/// The sum of (q + k)^-x over k >= 0: the first terms one by one, the rest by Euler and Maclaurin
+pub(super) fn zeta<T: Float>(x: T, q: T) -> T {
+    let (zero, one) = (T::of(0.0), T::of(1.0));
+    if x == one {
+        return T::INFINITY;
+    }
+    if x < one || x.is_nan() || q.is_nan() {
+        return T::NAN;
+    }
+    if q <= zero {
+        if q == q.floor() {
+            return T::INFINITY;
+        }
+        if x != x.floor() {
+            return T::NAN;
+        }
+    }
+    let (mut sum, mut a) = (q.powf(-x), q);
+    let mut power = sum;
+    let mut count = 0;
+    while count < 9 || a <= T::of(9.0) {
+        count += 1;
+        a = a + one;
+        power = a.powf(-x);
+        sum = sum + power;
+        if (power / sum).abs() < T::EPSILON {
+            return sum;
+        }
+    }
+    sum = sum + power * a / (x - one) - power * T::of(0.5);
+    // B_2n / (2n)! x (x + 1) ... a^(-x - 2n + 1)
+    let (mut factor, mut factorial, mut k) = (one, 1.0, zero);
+    for (n, bernoulli) in BERNOULLI.iter().enumerate() {
+        factor = factor * (x + k);
+        power = power / a;
+        factorial *= (2 * n + 1) as f64 * (2 * n + 2) as f64;
+        let term = factor * power * T::of(bernoulli / factorial);
+        sum = sum + term;
+        if (term / sum).abs() < T::EPSILON {
+            return sum;
+        }
+        k = k + one;
+        factor = factor * (x + k);
+        power = power / a;
+        k = k + one;
+    }
+    sum
+}
+
+/// x^a e^-x / Gamma(a)
+fn density<T: Float>(a: T, x: T) -> T {
+    if a < T::of(FAR) {
+        return (a * x.ln() - x - lgamma(a)).exp();
+    }
+    // The large terms cancel on paper, by Stirling's formula, instead of in the digits.
+    let off = (x - a) / a;
+    let distance = if off.abs() < T::of(0.5) { off - off.ln_1p() } else { off - (x / a).ln() };
+    (a / T::of(2.0 * PI)).sqrt() * (-(a * distance) - stirling(a)).exp()
+}
+
+/// The part of Gamma(a) below x, by its power series
+fn lower_series<T: Float>(a: T, x: T) -> T {
+    let one = T::of(1.0);
+    let (mut sum, mut term, mut at) = (one, one, a);
+    while term > sum * T::EPSILON {
+        at = at + one;
+        term = term * x / at;
+        sum = sum + term;
+    }
+    sum * density(a, x) / a
+}
+
+/// The part of Gamma(a) above x, by its continued fraction (Lentz's method)
+fn upper_fraction<T: Float>(a: T, x: T) -> T {
+    let (one, two) = (T::of(1.0), T::of(2.0));
+    let least = T::EPSILON * T::EPSILON * T::of(1e-6);
+    let away = |value: T| if value.abs() < least { least } else { value };
+    let mut b = x + one - a;
+    let mut c = one / least;
+    let mut d = one / away(b);
+    let mut fraction = d;
+    let mut n = one;
+    loop {
+        let numerator = n * (a - n);
+        b = b + two;
+        d = one / away(numerator * d + b);
+        c = away(b + numerator / c);
+        let change = d * c;
+        fraction = fraction * change;
+        if (change - one).abs() <= T::EPSILON + T::EPSILON || change.is_nan() || n > T::of(1e6) {
+            return fraction * density(a, x);
+        }
+        n = n + one;
+    }
+}
+
+/// The share of Gamma(a) that lies below (`upper` false) or above x
+fn incomplete<T: Float>(a: T, x: T, upper: bool) -> T {
+    let (zero, one) = (T::of(0.0), T::of(1.0));
+    let whole = |below: bool| if below == upper { zero } else { one };
+    if a.is_nan() || x.is_nan() || a < zero || x < zero {
+        return T::NAN;
+    }
+    if a == zero {
+        return if x > zero { whole(true) } else { T::NAN };
+    }
+    if x == zero {
+        return whole(false);
+    }
+    if a == T::INFINITY {
+        return if x == T::INFINITY { T::NAN } else { whole(false) };
+    }
+    if x == T::INFINITY {
+        return whole(true);
+    }
+    if x < a + one {
+        let lower = lower_series(a, x);
+        if upper { one - lower } else { lower }
+    } else {
+        let rest = upper_fraction(a, x);
+        if upper { rest } else { one - rest }
+    }
+}
+
+/// The lower incomplete gamma function, regularised
+pub(super) fn igamma<T: Float>(a: T, x: T) -> T {
+    incomplete(a, x, false)
+}
+
+/// The upper incomplete gamma function, regularised
+pub(super) fn igammac<T: Float>(a: T, x: T) -> T {
+    incomplete(a, x, true)
+}

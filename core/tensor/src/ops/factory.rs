@@ -1,0 +1,162 @@
+//! Kernels of sequences, identities, and tensors made in the image of others.
+
+use super::access::{array, copy_into, over, parts};
+use super::views;
+use crate::dense::{Dense, Geometry};
+use crate::options::Options;
+use crate::tensor::scalar_of;
+use rushlight_base::{Result, Scalar};
+use rushlight_cpu::{Loop, elementary, fill};
+
+fn fill_with(out: &Dense, value: Scalar) -> Result<()> {
+    fill::fill(&Loop::new([array(out)])?, value)
+}
+
+/// out = s
+pub fn scalar_tensor(out: &Dense, s: Scalar, _options: Options) -> Result<()> {
+    fill_with(out, s)
+}
+
+/// out = 1 on the diagonal, 0 elsewhere
+pub fn eye(out: &Dense, _n: i64, _options: Options) -> Result<()> {
+    fill_with(out, Scalar::Int(0))?;
+    fill_with(&out.with_geometry(views::diagonal(out, 0, 0, 1)?), Scalar::Int(1))
+}
+
+/// out = 1 on the diagonal, 0 elsewhere
+pub fn eye_m(out: &Dense, n: i64, _m: i64, options: Options) -> Result<()> {
+    eye(out, n, options)
+}
+
+/// out_i = start + i (end - start)/(steps - 1)
+pub fn linspace(out: &Dense, start: Scalar, end: Scalar, _steps: i64, _options: Options) -> Result<()> {
+    fill::linspace(&array(out), start, end)
+}
+
+/// As `linspace`, from tensor to tensor.
+pub fn linspace_tensors(out: &Dense, start: &Dense, end: &Dense, steps: i64, options: Options) -> Result<()> {
+    linspace(out, scalar_of(start)?, scalar_of(end)?, steps, options)
+}
+
+/// As `linspace`, from tensor to number.
+pub fn linspace_from_tensor(out: &Dense, start: &Dense, end: Scalar, steps: i64, options: Options) -> Result<()> {
+    linspace(out, scalar_of(start)?, end, steps, options)
+}
+
+/// As `linspace`, from number to tensor.
+pub fn linspace_to_tensor(out: &Dense, start: Scalar, end: &Dense, steps: i64, options: Options) -> Result<()> {
+    linspace(out, start, scalar_of(end)?, steps, options)
+}
+
+/// out_i = base^(start + i (end - start)/(steps - 1))
+pub fn logspace(out: &Dense, start: Scalar, end: Scalar, _steps: i64, base: f64, _options: Options) -> Result<()> {
+    fill::logspace(&array(out), start, end, base)
+}
+
+/// As `logspace`, from tensor to tensor.
+pub fn logspace_tensors(
+    out: &Dense,
+    start: &Dense,
+    end: &Dense,
+    steps: i64,
+    base: f64,
+    options: Options,
+) -> Result<()> {
+    logspace(out, scalar_of(start)?, scalar_of(end)?, steps, base, options)
+}
+
+/// As `logspace`, from tensor to number.
+pub fn logspace_from_tensor(
+    out: &Dense,
+    start: &Dense,
+    end: Scalar,
+    steps: i64,
+    base: f64,
+    options: Options,
+) -> Result<()> {
+    logspace(out, scalar_of(start)?, end, steps, base, options)
+}
+
+/// As `logspace`, from number to tensor.
+pub fn logspace_to_tensor(
+    out: &Dense,
+    start: Scalar,
+    end: &Dense,
+    steps: i64,
+    base: f64,
+    options: Options,
+) -> Result<()> {
+    logspace(out, start, scalar_of(end)?, steps, base, options)
+}
+
+/// Rows and columns of the elements in columns `first(row)..last(row)` of each row.
+fn indices(out: &Dense, row: i64, first: impl Fn(i64) -> i64, last: impl Fn(i64) -> i64) -> Result<()> {
+    let each = || (0..row).flat_map(|i| (first(i)..last(i)).map(move |j| (i, j)));
+    fill::integers(&array(&out.with_geometry(views::select(out, 0, 0)?)), each().map(|(i, _)| i))?;
+    fill::integers(&array(&out.with_geometry(views::select(out, 0, 1)?)), each().map(|(_, j)| j))
+}
+
+/// out = rows and columns of the lower triangle
+pub fn tril_indices(out: &Dense, row: i64, col: i64, offset: i64, _options: Options) -> Result<()> {
+    indices(out, row, |_| 0, |i| offset.saturating_add(i + 1).clamp(0, col))
+}
+
+/// out = rows and columns of the upper triangle
+pub fn triu_indices(out: &Dense, row: i64, col: i64, offset: i64, _options: Options) -> Result<()> {
+    indices(out, row, |i| offset.saturating_add(i).clamp(0, col), |_| col)
+}
+
+/// out: as allocated
+pub fn empty_permuted(_out: &Dense, _size: &[i64], _physical_layout: &[i64], _options: Options) -> Result<()> {
+    Ok(())
+}
+
+/// out: as allocated
+pub fn new_empty(_out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
+    Ok(())
+}
+
+/// out: as allocated
+pub fn new_empty_strided(_out: &Dense, _self: &Dense, _size: &[i64], _stride: &[i64], _options: Options) -> Result<()> {
+    Ok(())
+}
+
+/// out = fill_value
+pub fn new_full(out: &Dense, _self: &Dense, _size: &[i64], fill_value: Scalar, _options: Options) -> Result<()> {
+    fill_with(out, fill_value)
+}
+
+/// out = 1
+pub fn new_ones(out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
+    fill_with(out, Scalar::Int(1))
+}
+
+/// out = 0
+pub fn new_zeros(out: &Dense, _self: &Dense, _size: &[i64], _options: Options) -> Result<()> {
+    fill_with(out, Scalar::Int(0))
+}
+
+/// The real (0) or imaginary (1) parts of a complex tensor.
+fn part(dense: &Dense, which: i64) -> Result<Dense> {
+    let parts = parts(dense);
+    let geometry: Geometry = views::select(&parts, -1, which)?;
+    Ok(parts.with_geometry(geometry))
+}
+
+/// out = real + i imag
+pub fn complex(out: &Dense, real: &Dense, imag: &Dense) -> Result<()> {
+    copy_into(&part(out, 0)?, real)?;
+    copy_into(&part(out, 1)?, imag)
+}
+
+/// out = abs (cos angle + i sin angle)
+pub fn polar(out: &Dense, abs: &Dense, angle: &Dense) -> Result<()> {
+    let (real, imag) = (part(out, 0)?, part(out, 1)?);
+    over(real.dtype, [&real, abs, angle], elementary::real_of_polar)?;
+    over(imag.dtype, [&imag, abs, angle], elementary::imaginary_of_polar)
+}
+
+/// out = self
+pub fn lift_fresh_copy(out: &Dense, self_: &Dense) -> Result<()> {
+    copy_into(out, self_)
+}
