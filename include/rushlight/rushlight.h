@@ -27,6 +27,8 @@
 #include <rushlight/ops/pointwise.h>
 #include <rushlight/ops/random.h>
 #include <rushlight/ops/reduction.h>
+#include <rushlight/ops/series.h>
+#include <rushlight/ops/sorting.h>
 #include <rushlight/ops/view.h>
 
 #endif /* RUSHLIGHT_H */

@@ -37,5 +37,9 @@ pub mod pointwise;
 pub mod random;
 #[cfg(feature = "op-reduction")]
 pub mod reduction;
+#[cfg(feature = "op-series")]
+pub mod series;
+#[cfg(feature = "op-sorting")]
+pub mod sorting;
 #[cfg(feature = "op-view")]
 pub mod view;

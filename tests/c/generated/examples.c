@@ -1107,6 +1107,30 @@ static void example_take_along_dim(void) {
     rlt_tensor_free(indices1);
 }
 
+// index([1, 2, 3], [[2, 0]]) -> [3, 1]
+static void example_index_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *indices[] = {example_tensor((const int64_t[]){2, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_Tensor(self0, (const rlt_tensor *const *)indices, 1, &out), "index.Tensor");
+    example_expect(out, "index.Tensor", (const int64_t[]){3, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices[0]);
+}
+
+// index_put([1, 2, 3], [[2, 0]], [5, 6]) -> [6, 2, 5]
+static void example_index_put(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *indices[] = {example_tensor((const int64_t[]){2, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *values2 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_put(self0, (const rlt_tensor *const *)indices, 1, values2, 0, &out), "index_put");
+    example_expect(out, "index_put", (const int64_t[]){6, 2, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices[0]);
+    rlt_tensor_free(values2);
+}
+
 // cat([[1, 2], [3]]) -> [1, 2, 3]
 static void example_cat(void) {
     rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64)};
@@ -1612,6 +1636,127 @@ static void example_linear(void) {
     rlt_tensor_free(input0);
     rlt_tensor_free(weight1);
     rlt_tensor_free(bias2);
+}
+
+// einsum("ij,jk->ik", [[[1, 2]], [[3], [4]]]) -> [[11]]
+static void example_einsum(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_einsum("ij,jk->ik", (const rlt_tensor *const *)tensors, 2, NULL, 0, &out), "einsum");
+    example_expect(out, "einsum", (const int64_t[]){11}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// tensordot([1, 2], [3, 4], [0], [0]) -> 11
+static void example_tensordot(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tensordot(self0, other1, (const int64_t[]){0}, 1, (const int64_t[]){0}, 1, &out), "tensordot");
+    example_expect(out, "tensordot", (const int64_t[]){11}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_cross([1, 0, 0], [0, 1, 0]) -> [0, 0, 1]
+static void example_linalg_cross(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){0, 1, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_cross(self0, other1, -1, &out), "linalg_cross");
+    example_expect(out, "linalg_cross", (const int64_t[]){0, 0, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// cross([1, 0, 0], [0, 1, 0]) -> [0, 0, 1]
+static void example_cross(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){0, 1, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cross(self0, other1, NULL, &out), "cross");
+    example_expect(out, "cross", (const int64_t[]){0, 0, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_vecdot([1.0, 2.0], [3.0, 4.0]) -> 11.0
+static void example_linalg_vecdot(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *y1 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vecdot(x0, y1, -1, &out), "linalg_vecdot");
+    example_expect(out, "linalg_vecdot", (const float[]){11.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(y1);
+}
+
+// linalg_vander([2, 3]) -> [[1, 2], [1, 3]]
+static void example_linalg_vander(void) {
+    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vander(x0, NULL, &out), "linalg_vander");
+    example_expect(out, "linalg_vander", (const int64_t[]){1, 2, 1, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(x0);
+}
+
+// trace([[1, 2], [3, 4]]) -> 5
+static void example_trace(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trace(self0, &out), "trace");
+    example_expect(out, "trace", (const int64_t[]){5}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// linalg_diagonal([[1, 2], [3, 4]]) -> [1, 4]
+static void example_linalg_diagonal(void) {
+    rlt_tensor *A0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_diagonal(A0, 0, -2, -1, &out), "linalg_diagonal");
+    example_expect(out, "linalg_diagonal", (const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(A0);
+}
+
+// kron([1, 2], [3, 4]) -> [3, 4, 6, 8]
+static void example_kron(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_kron(self0, other1, &out), "kron");
+    example_expect(out, "kron", (const int64_t[]){3, 4, 6, 8}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_matmul([[1, 2], [3, 4]], [1, 1]) -> [3, 7]
+static void example_linalg_matmul(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_matmul(self0, other1, &out), "linalg_matmul");
+    example_expect(out, "linalg_matmul", (const int64_t[]){3, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_matrix_exp([[0.0, 1.0], [0.0, 0.0]]) -> [[1.0, 1.0], [0.0, 1.0]]
+static void example_linalg_matrix_exp(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 0.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_matrix_exp(self0, &out), "linalg_matrix_exp");
+    example_expect(out, "linalg_matrix_exp", (const float[]){1.0f, 1.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// matrix_exp([[0.0, 1.0], [0.0, 0.0]]) -> [[1.0, 1.0], [0.0, 1.0]]
+static void example_matrix_exp(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 0.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_matrix_exp(self0, &out), "matrix_exp");
+    example_expect(out, "matrix_exp", (const float[]){1.0f, 1.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
 }
 
 // log_softmax([0.0], 0) -> [0.0]
@@ -2192,6 +2337,17 @@ static void example_max_other(void) {
     rlt_tensor_free(other1);
 }
 
+// min([1, 4], [3, 2]) -> [1, 2]
+static void example_min_other(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_min_other(self0, other1, &out), "min.other");
+    example_expect(out, "min.other", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
 // where([true, false], [1, 2], [3, 4]) -> [1, 4]
 static void example_where_self(void) {
     rlt_tensor *condition0 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
@@ -2245,6 +2401,19 @@ static void example_masked_fill_Scalar(void) {
     example_expect(out, "masked_fill.Scalar", (const int64_t[]){9, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(mask1);
+}
+
+// masked_fill([1, 2], [true, false], 9) -> [9, 2]
+static void example_masked_fill_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *mask1 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor *value2 = example_tensor((const int64_t[]){9}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_masked_fill_Tensor(self0, mask1, value2, &out), "masked_fill.Tensor");
+    example_expect(out, "masked_fill.Tensor", (const int64_t[]){9, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(mask1);
+    rlt_tensor_free(value2);
 }
 
 // conj_physical([1.0]) -> [1.0]
@@ -2490,6 +2659,24 @@ static void example_cumprod(void) {
     rlt_tensor_free(self0);
 }
 
+// logcumsumexp([0.0, 0.0], 0) -> [0.0, 0.6931472]
+static void example_logcumsumexp(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logcumsumexp(self0, 0, &out), "logcumsumexp");
+    example_expect(out, "logcumsumexp", (const float[]){0.0f, 0.6931472f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// sum_to_size([[1, 2], [3, 4]], [2]) -> [4, 6]
+static void example_sum_to_size(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sum_to_size(self0, (const int64_t[]){2}, 1, &out), "sum_to_size");
+    example_expect(out, "sum_to_size", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
 // linalg_vector_norm([3.0, 4.0]) -> 5.0
 static void example_linalg_vector_norm(void) {
     rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
@@ -2551,6 +2738,292 @@ static void example_nanmedian(void) {
     example_ok(rlt_tensor_nanmedian(self0, &out), "nanmedian");
     example_expect(out, "nanmedian", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
+}
+
+// diff([1, 4, 9]) -> [3, 5]
+static void example_diff(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4, 9}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diff(self0, 1, -1, NULL, NULL, &out), "diff");
+    example_expect(out, "diff", (const int64_t[]){3, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// trapezoid([1.0, 2.0, 4.0], [0.0, 1.0, 3.0]) -> 7.5
+static void example_trapezoid_x(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x1 = example_tensor((const float[]){0.0f, 1.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapezoid_x(y0, x1, -1, &out), "trapezoid.x");
+    example_expect(out, "trapezoid.x", (const float[]){7.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+    rlt_tensor_free(x1);
+}
+
+// trapz([1.0, 2.0, 4.0], [0.0, 1.0, 3.0]) -> 7.5
+static void example_trapz_x(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x1 = example_tensor((const float[]){0.0f, 1.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapz_x(y0, x1, -1, &out), "trapz.x");
+    example_expect(out, "trapz.x", (const float[]){7.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+    rlt_tensor_free(x1);
+}
+
+// cumulative_trapezoid([1.0, 2.0, 4.0], [0.0, 1.0, 3.0]) -> [1.5, 7.5]
+static void example_cumulative_trapezoid_x(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x1 = example_tensor((const float[]){0.0f, 1.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cumulative_trapezoid_x(y0, x1, -1, &out), "cumulative_trapezoid.x");
+    example_expect(out, "cumulative_trapezoid.x", (const float[]){1.5f, 7.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+    rlt_tensor_free(x1);
+}
+
+// trapezoid([1.0, 2.0, 4.0]) -> 4.5
+static void example_trapezoid_dx(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapezoid_dx(y0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, -1, &out), "trapezoid.dx");
+    example_expect(out, "trapezoid.dx", (const float[]){4.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+}
+
+// trapz([1.0, 2.0, 4.0]) -> 4.5
+static void example_trapz_dx(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapz_dx(y0, 1, -1, &out), "trapz.dx");
+    example_expect(out, "trapz.dx", (const float[]){4.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+}
+
+// cumulative_trapezoid([1.0, 2.0, 4.0]) -> [1.5, 4.5]
+static void example_cumulative_trapezoid_dx(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cumulative_trapezoid_dx(y0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, -1, &out), "cumulative_trapezoid.dx");
+    example_expect(out, "cumulative_trapezoid.dx", (const float[]){1.5f, 4.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+}
+
+// cov([[1.0, 3.0], [3.0, 1.0]]) -> [[2.0, -2.0], [-2.0, 2.0]]
+static void example_cov(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 3.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cov(self0, 1, NULL, NULL, &out), "cov");
+    example_expect(out, "cov", (const float[]){2.0f, -2.0f, -2.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// corrcoef([[1.0, 3.0], [3.0, 1.0]]) -> [[1.0, -1.0], [-1.0, 1.0]]
+static void example_corrcoef(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 3.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_corrcoef(self0, &out), "corrcoef");
+    example_expect(out, "corrcoef", (const float[]){1.0f, -1.0f, -1.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// msort([3, 1, 2]) -> [1, 2, 3]
+static void example_msort(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_msort(self0, &out), "msort");
+    example_expect(out, "msort", (const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// argsort([3, 1, 2]) -> [1, 2, 0]
+static void example_argsort(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_argsort(self0, -1, 0, &out), "argsort");
+    example_expect(out, "argsort", (const int64_t[]){1, 2, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// argsort([3, 1, 2], stable=true) -> [1, 2, 0]
+static void example_argsort_stable(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_argsort_stable(self0, 1, -1, 0, &out), "argsort.stable");
+    example_expect(out, "argsort.stable", (const int64_t[]){1, 2, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// searchsorted([1, 3, 5], [3, 4]) -> [1, 2]
+static void example_searchsorted_Tensor(void) {
+    rlt_tensor *sorted_sequence0 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *self1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_searchsorted_Tensor(sorted_sequence0, self1, 0, 0, NULL, NULL, &out), "searchsorted.Tensor");
+    example_expect(out, "searchsorted.Tensor", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(sorted_sequence0);
+    rlt_tensor_free(self1);
+}
+
+// searchsorted([1, 3, 5], 4) -> 2
+static void example_searchsorted_Scalar(void) {
+    rlt_tensor *sorted_sequence0 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_searchsorted_Scalar(sorted_sequence0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, 0, 0, NULL, NULL, &out), "searchsorted.Scalar");
+    example_expect(out, "searchsorted.Scalar", (const int64_t[]){2}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(sorted_sequence0);
+}
+
+// bucketize([3, 6], [1, 3, 5]) -> [1, 3]
+static void example_bucketize_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *boundaries1 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bucketize_Tensor(self0, boundaries1, 0, 0, &out), "bucketize.Tensor");
+    example_expect(out, "bucketize.Tensor", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(boundaries1);
+}
+
+// bucketize(3, [1, 3, 5]) -> 1
+static void example_bucketize_Scalar(void) {
+    rlt_tensor *boundaries1 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bucketize_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, boundaries1, 0, 0, &out), "bucketize.Scalar");
+    example_expect(out, "bucketize.Scalar", (const int64_t[]){1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(boundaries1);
+}
+
+// isin([1, 2, 3], [3, 1]) -> [true, false, true]
+static void example_isin_Tensor_Tensor(void) {
+    rlt_tensor *elements0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *test_elements1 = example_tensor((const int64_t[]){3, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isin_Tensor_Tensor(elements0, test_elements1, 0, 0, &out), "isin.Tensor_Tensor");
+    example_expect(out, "isin.Tensor_Tensor", (const uint8_t[]){1, 0, 1}, 3 * sizeof(uint8_t), (const int64_t[]){3}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(elements0);
+    rlt_tensor_free(test_elements1);
+}
+
+// isin([1, 2], 2) -> [false, true]
+static void example_isin_Tensor_Scalar(void) {
+    rlt_tensor *elements0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isin_Tensor_Scalar(elements0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 0, 0, &out), "isin.Tensor_Scalar");
+    example_expect(out, "isin.Tensor_Scalar", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(elements0);
+}
+
+// isin(2, [1, 2]) -> true
+static void example_isin_Scalar_Tensor(void) {
+    rlt_tensor *test_elements1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isin_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, test_elements1, 0, 0, &out), "isin.Scalar_Tensor");
+    example_expect(out, "isin.Scalar_Tensor", (const uint8_t[]){1}, 1 * sizeof(uint8_t), NULL, 0, RLT_DTYPE_BOOL);
+    rlt_tensor_free(test_elements1);
+}
+
+// bincount([1, 3, 1]) -> [0, 2, 0, 1]
+static void example_bincount(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bincount(self0, NULL, 0, &out), "bincount");
+    example_expect(out, "bincount", (const int64_t[]){0, 2, 0, 1}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// repeat_interleave([5, 6], 2) -> [5, 5, 6, 6]
+static void example_repeat_interleave_self_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_repeat_interleave_self_int(self0, 2, NULL, NULL, &out), "repeat_interleave.self_int");
+    example_expect(out, "repeat_interleave.self_int", (const int64_t[]){5, 5, 6, 6}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// repeat_interleave([5, 6], [1, 2]) -> [5, 6, 6]
+static void example_repeat_interleave_self_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *repeats1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_repeat_interleave_self_Tensor(self0, repeats1, NULL, NULL, &out), "repeat_interleave.self_Tensor");
+    example_expect(out, "repeat_interleave.self_Tensor", (const int64_t[]){5, 6, 6}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(repeats1);
+}
+
+// repeat_interleave([1, 2]) -> [0, 1, 1]
+static void example_repeat_interleave_Tensor(void) {
+    rlt_tensor *repeats0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_repeat_interleave_Tensor(repeats0, NULL, &out), "repeat_interleave.Tensor");
+    example_expect(out, "repeat_interleave.Tensor", (const int64_t[]){0, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(repeats0);
+}
+
+// nonzero_static([1, 0, 2], size=3) -> [[0], [2], [-1]]
+static void example_nonzero_static(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nonzero_static(self0, 3, -1, &out), "nonzero_static");
+    example_expect(out, "nonzero_static", (const int64_t[]){0, 2, -1}, 3 * sizeof(int64_t), (const int64_t[]){3, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// combinations([1, 2, 3]) -> [[1, 2], [1, 3], [2, 3]]
+static void example_combinations(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_combinations(self0, 2, 0, &out), "combinations");
+    example_expect(out, "combinations", (const int64_t[]){1, 2, 1, 3, 2, 3}, 6 * sizeof(int64_t), (const int64_t[]){3, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// quantile([1.0, 2.0, 4.0], 0.75) -> 3.0
+static void example_quantile_scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_quantile_scalar(self0, 0.75, NULL, 0, "linear", &out), "quantile.scalar");
+    example_expect(out, "quantile.scalar", (const float[]){3.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// nanquantile([1.0, 2.0, 4.0], 0.75) -> 3.0
+static void example_nanquantile_scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nanquantile_scalar(self0, 0.75, NULL, 0, "linear", &out), "nanquantile.scalar");
+    example_expect(out, "nanquantile.scalar", (const float[]){3.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// histc([1.0, 2.0, 1.0], 2, 0, 3) -> [2.0, 1.0]
+static void example_histc(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_histc(self0, 2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "histc");
+    example_expect(out, "histc", (const float[]){2.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// _histogramdd_from_bin_cts([[0.0, 1.0], [1.0, 0.0]], [1, 2]) -> [[1.0, 1.0]]
+static void example__histogramdd_from_bin_cts(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor__histogramdd_from_bin_cts(self0, (const int64_t[]){1, 2}, 2, NULL, NULL, 0, &out), "_histogramdd_from_bin_cts");
+    example_expect(out, "_histogramdd_from_bin_cts", (const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// segment_reduce([1.0, 2.0, 3.0], "sum", lengths=[2, 1]) -> [3.0, 3.0]
+static void example_segment_reduce(void) {
+    rlt_tensor *data0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *lengths2 = example_tensor((const int64_t[]){2, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_segment_reduce(data0, "sum", lengths2, NULL, NULL, 0, 0, NULL, &out), "segment_reduce");
+    example_expect(out, "segment_reduce", (const float[]){3.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(data0);
+    rlt_tensor_free(lengths2);
 }
 
 // view([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
@@ -2822,6 +3295,8 @@ int main(void) {
     example_take();
     example_put();
     example_take_along_dim();
+    example_index_Tensor();
+    example_index_put();
     example_cat();
     example_select_scatter();
     example_slice_scatter();
@@ -2871,6 +3346,18 @@ int main(void) {
     example_linalg_multi_dot();
     example_matmul();
     example_linear();
+    example_einsum();
+    example_tensordot();
+    example_linalg_cross();
+    example_cross();
+    example_linalg_vecdot();
+    example_linalg_vander();
+    example_trace();
+    example_linalg_diagonal();
+    example_kron();
+    example_linalg_matmul();
+    example_linalg_matrix_exp();
+    example_matrix_exp();
     example_log_softmax_int();
     example_softmax_int();
     example_layer_norm();
@@ -2929,11 +3416,13 @@ int main(void) {
     example_clamp_max();
     example_maximum();
     example_max_other();
+    example_min_other();
     example_where_self();
     example_where_ScalarSelf();
     example_where_ScalarOther();
     example_where_Scalar();
     example_masked_fill_Scalar();
+    example_masked_fill_Tensor();
     example_conj_physical();
     example_conj();
     example_real();
@@ -2961,6 +3450,8 @@ int main(void) {
     example_count_nonzero();
     example_logsumexp();
     example_cumprod();
+    example_logcumsumexp();
+    example_sum_to_size();
     example_linalg_vector_norm();
     example_norm_Scalar();
     example_norm_ScalarOpt_dim();
@@ -2968,6 +3459,36 @@ int main(void) {
     example_nanmean();
     example_median();
     example_nanmedian();
+    example_diff();
+    example_trapezoid_x();
+    example_trapz_x();
+    example_cumulative_trapezoid_x();
+    example_trapezoid_dx();
+    example_trapz_dx();
+    example_cumulative_trapezoid_dx();
+    example_cov();
+    example_corrcoef();
+    example_msort();
+    example_argsort();
+    example_argsort_stable();
+    example_searchsorted_Tensor();
+    example_searchsorted_Scalar();
+    example_bucketize_Tensor();
+    example_bucketize_Scalar();
+    example_isin_Tensor_Tensor();
+    example_isin_Tensor_Scalar();
+    example_isin_Scalar_Tensor();
+    example_bincount();
+    example_repeat_interleave_self_int();
+    example_repeat_interleave_self_Tensor();
+    example_repeat_interleave_Tensor();
+    example_nonzero_static();
+    example_combinations();
+    example_quantile_scalar();
+    example_nanquantile_scalar();
+    example_histc();
+    example__histogramdd_from_bin_cts();
+    example_segment_reduce();
     example_view();
     example_reshape();
     example_transpose_int();

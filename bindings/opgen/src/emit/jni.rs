@@ -28,11 +28,12 @@ fn source(family: &Family) -> String {
     let _ = writeln!(text, "//! JNI shims of the operators of the family `{}`.", family.name);
     let body: String = Face::of(family).iter().map(shim).collect();
     // The conversions are called as `support::scalar`, since arguments may have their names.
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 14] = [
         "EnvUnowned",
         "GeneratorHandle",
         "JClass",
         "JDoubles",
+        "JInts",
         "JLongs",
         "JString",
         "TensorHandle",
@@ -139,6 +140,7 @@ impl Row {
             Kind::Tensor => bound("TensorHandle", "$.get(\"%\")?", "&$"),
             Kind::TensorOptional => bound("TensorHandle", "$.optional()", "$.as_deref()"),
             Kind::TensorList => bound("JLongs<'l>", "frame.tensors(&$, \"%\")?", "&$.refs()"),
+            Kind::TensorOptionalList => bound("JLongs<'l>", "frame.optional_tensors(&$)?", "&$.refs()"),
             Kind::Scalar => {
                 direct(&["%_tag: jint", "%_bits: jlong", "%_imag: jdouble"], "support::scalar(%_tag, %_bits, %_imag)?")
             }
@@ -146,6 +148,11 @@ impl Row {
                 &["%_tag: jint", "%_bits: jlong", "%_imag: jdouble"],
                 "support::optional_scalar(%_tag, %_bits, %_imag)?",
             ),
+            Kind::ScalarList => Row {
+                parameters: vec![fill("%_tags: JInts<'l>"), fill("%_bits: JLongs<'l>"), fill("%_imags: JDoubles<'l>")],
+                line: Some(fill("let $ = frame.scalars(&%_tags, &%_bits, &%_imags, \"%\")?;")),
+                value: fill("&$"),
+            },
             Kind::Int => direct(&["$: jlong"], "$"),
             Kind::IntOptional => direct(&["has_%: jboolean", "$: jlong"], "support::optional(has_%, $)"),
             Kind::IntList => bound("JLongs<'l>", "frame.longs(&$, \"%\")?", "&$"),

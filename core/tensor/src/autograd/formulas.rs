@@ -67,6 +67,13 @@ pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: b
     grad * (hits / count)
 }
 
+/// The gradient of the smallest and the largest element, along a dimension or of all.
+pub fn aminmax(grads: [&Expr; 2], self_: &Expr, results: [&Expr; 2], dim: Option<i64>, keepdim: bool) -> Expr {
+    let dims: DimVec = dim.into_iter().collect();
+    let [least, most] = [0, 1].map(|nth| extreme(grads[nth], self_, results[nth], &dims, keepdim));
+    least + most
+}
+
 /// The number of elements that are reduced to one.
 fn reduced_count(sizes: &[i64], dim: Option<&[i64]>) -> i64 {
     let dims = dim.unwrap_or_default();
@@ -216,6 +223,29 @@ fn weighed_products_after(grad: &Expr, self_: &Expr, dim: i64, len: i64) -> Expr
         terms *= 2;
     }
     sums
+}
+
+/// The gradient of logarithms of running sums of exponentials: sums of exponentials of what is left, from the end. It is taken of
+/// logarithms, so that nothing overflows; those of negative gradients apart.
+pub fn logcumsumexp(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
+    if self_.ndim() == 0 || self_.numel() == 0 {
+        return grad.clone();
+    }
+    let len = reduced_count(&self_.sizes(), Some(&[dim]));
+    let from_end = |logarithm: Expr| {
+        let summed = reversed(&(logarithm - result), dim, len).logcumsumexp(dim);
+        (reversed(&summed, dim, len) + self_).exp()
+    };
+    if self_.dtype().is_complex() {
+        return from_end(grad.conj().log()).conj();
+    }
+    let lowest = match self_.dtype() {
+        DType::F64 => f64::MIN,
+        DType::F16 => -65504.0,
+        _ => f64::from(f32::MIN),
+    };
+    let positive = |part: &Expr| from_end(part.gt_scalar(0).where_scalarother(part.log(), lowest));
+    positive(grad) - positive(&-grad)
 }
 
 /// The gradient of the larger of two by `a`: whole where a > b, half at ties.

@@ -7,6 +7,7 @@
 
 mod access;
 pub mod activation;
+pub mod advanced;
 pub mod compare;
 pub mod composite;
 pub mod copy;
@@ -28,6 +29,8 @@ pub mod reduce;
 pub mod regions;
 pub mod rules;
 pub mod softmax;
+#[cfg(feature = "op-sorting")]
+pub mod sorting;
 pub mod views;
 
 pub use generated::*;

@@ -2452,6 +2452,66 @@ inline Tensor& take_along_dim_outf(const Tensor& self, const Tensor& indices, st
 inline Tensor& take_along_dim_out(Tensor& out, const Tensor& self, const Tensor& indices, std::optional<int64_t> dim = {}) {
   return take_along_dim_outf(self, indices, dim, out);
 }
+/// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_Tensor(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+inline Tensor& index_outf(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, Tensor& out) {
+  rlt::check(rlt_tensor_index_Tensor_out(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), out.handle()));
+  return out;
+}
+/// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+inline Tensor& index_out(Tensor& out, const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+  return index_outf(self, indices, out);
+}
+/// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+inline Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_put(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  return Tensor(out0);
+}
+/// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+inline Tensor _index_put_impl(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__index_put_impl(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe, &out0));
+  return Tensor(out0);
+}
+/// Takes elements as `index` does; the indices are checked here, too.
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+inline Tensor _unsafe_index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__unsafe_index_Tensor(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &out0));
+  return Tensor(out0);
+}
+/// Writes values as `index_put` does; the indices are checked here, too.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+inline Tensor _unsafe_index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__unsafe_index_put(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  return Tensor(out0);
+}
+/// Takes the elements that indices lead to where a mask is true, else one value; what lies outside is moved to the nearest place inside.
+/// `out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill`
+inline Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, ArrayRef<std::optional<Tensor>> indices, const Scalar& fill) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__unsafe_masked_index(self.handle(), mask.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &fill.raw(), &out0));
+  return Tensor(out0);
+}
+/// Adds values where indices lead to and a mask is true: the gradient of `_unsafe_masked_index`.
+/// `out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]`
+inline Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, ArrayRef<std::optional<Tensor>> indices, const Tensor& values) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), &out0));
+  return Tensor(out0);
+}
 /// Joins tensors along a dimension; the dtypes are promoted.
 /// `out = tensors[0], tensors[1], ... along dim`
 inline Tensor cat(TensorList tensors, int64_t dim = 0) {
@@ -3152,6 +3212,90 @@ inline Tensor& linear_outf(const Tensor& input, const Tensor& weight, const std:
 /// `out = input @ weight^T + bias`
 inline Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}) {
   return linear_outf(input, weight, bias, out);
+}
+/// Sums products of elements over named dimensions, as an equation in Einstein's notation says. The tensors are multiplied from left to right, or in pairs that a path lists.
+/// `'ij,jk->ik': out[i, k] = sum_j tensors_0[i, j] * tensors_1[j, k]`
+inline Tensor einsum(std::string_view equation, TensorList tensors, OptionalIntArrayRef path = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_einsum(rlt::text(equation), rlt::handles(tensors), rlt::length(tensors.size()), path.raw_data(), path.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Sums products of elements over pairs of dimensions of two tensors.
+/// `out[i..., j...] = sum over k... of self[i..., k...] * other[k..., j...]`
+inline Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self, IntArrayRef dims_other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tensordot(self.handle(), other.handle(), dims_self.data(), rlt::length(dims_self.size()), dims_other.data(), rlt::length(dims_other.size()), &out0));
+  return Tensor(out0);
+}
+/// Multiplies vectors of three elements along a dimension: the cross product.
+/// `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+inline Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_cross(self.handle(), other.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
+/// `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+inline Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cross(self.handle(), other.handle(), rlt::optional_int(dim), &out0));
+  return Tensor(out0);
+}
+/// Multiplies vectors along a dimension, the first conjugated.
+/// `out = sum over dim of conj(x) * y`
+inline Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_vecdot(x.handle(), y.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Lists the powers of each element, from 0 on: the Vandermonde matrix.
+/// `out[..., i, j] = x[..., i]^j`
+inline Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_vander(x.handle(), rlt::optional_int(N), &out0));
+  return Tensor(out0);
+}
+/// Sums the diagonal of a matrix; integers give int64.
+/// `out = sum_i self[i, i]`
+inline Tensor trace(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trace(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
+/// `out[..., i] = A[..., i, i + offset]`
+inline Tensor linalg_diagonal(const Tensor& A, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_diagonal(A.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element of a tensor with a whole other one: the Kronecker product.
+/// `out[i * m + j] = self[i] * other[j] for each dimension, of size m in other`
+inline Tensor kron(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kron(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Another name of `matmul`.
+/// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
+inline Tensor linalg_matmul(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_matmul(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the exponential of square matrices.
+/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
+inline Tensor linalg_matrix_exp(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_matrix_exp(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Another name of `linalg_matrix_exp`.
+/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
+inline Tensor matrix_exp(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_matrix_exp(self.handle(), &out0));
+  return Tensor(out0);
 }
 
 // loss: Losses, and the log-probabilities they start from.
@@ -4394,6 +4538,24 @@ inline Tensor& max_outf(const Tensor& self, const Tensor& other, Tensor& out) {
 inline Tensor& max_out(Tensor& out, const Tensor& self, const Tensor& other) {
   return max_outf(self, other, out);
 }
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+inline Tensor min(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_min_other(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+inline Tensor& min_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_min_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+inline Tensor& min_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return min_outf(self, other, out);
+}
 /// Chooses from two tensors by a condition.
 /// `out_i = self_i if condition_i, else other_i`
 inline Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
@@ -4438,6 +4600,13 @@ inline Tensor where(const Tensor& condition, const Scalar& self, const Scalar& o
 inline Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_masked_fill_Scalar(self.handle(), mask.handle(), &value.raw(), &out0));
+  return Tensor(out0);
+}
+/// Sets the elements under a mask to the value of a tensor without dimensions.
+/// `out_i = value if mask_i, else self_i`
+inline Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_masked_fill_Tensor(self.handle(), mask.handle(), value.handle(), &out0));
   return Tensor(out0);
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
@@ -5346,6 +5515,24 @@ inline Tensor& cumprod_outf(const Tensor& self, int64_t dim, std::optional<Scala
 inline Tensor& cumprod_out(Tensor& out, const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
   return cumprod_outf(self, dim, dtype, out);
 }
+/// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+/// `out_i = log(sum of exp(self_0) to exp(self_i))`
+inline Tensor logcumsumexp(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logcumsumexp(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+/// `out_i = log(sum of exp(self_0) to exp(self_i))`
+inline Tensor& logcumsumexp_outf(const Tensor& self, int64_t dim, Tensor& out) {
+  rlt::check(rlt_tensor_logcumsumexp_out(self.handle(), dim, out.handle()));
+  return out;
+}
+/// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+/// `out_i = log(sum of exp(self_0) to exp(self_i))`
+inline Tensor& logcumsumexp_out(Tensor& out, const Tensor& self, int64_t dim) {
+  return logcumsumexp_outf(self, dim, out);
+}
 /// Takes the norm of any order along dimensions; none given means all.
 /// `out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0`
 inline Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord = 2, OptionalIntArrayRef dim = {}, bool keepdim = false, std::optional<ScalarType> dtype = {}) {
@@ -5563,6 +5750,494 @@ inline std::tuple<Tensor&, Tensor&> nanmedian_out(Tensor& values, Tensor& indice
 inline Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntArrayRef sizes, bool keepdim) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_value_selecting_reduction_backward(grad.handle(), dim, indices.handle(), sizes.data(), rlt::length(sizes.size()), keepdim, &out0));
+  return Tensor(out0);
+}
+
+// series: Differences, gradients, integrals and covariances of sampled values.
+/// Subtracts neighbours along a dimension, so many times, of which elements may be put before and behind; truth values are compared.
+/// `out_i = self_(i + 1) - self_i`
+inline Tensor diff(const Tensor& self, int64_t n = 1, int64_t dim = -1, const std::optional<Tensor>& prepend = {}, const std::optional<Tensor>& append = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diff(self.handle(), n, dim, rlt::optional_tensor(prepend), rlt::optional_tensor(append), &out0));
+  return Tensor(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at one distance.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, const std::optional<Scalar>& spacing = {}, std::optional<int64_t> dim = {}, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_scalarint(self.handle(), rlt::optional_scalar(spacing), rlt::optional_int(dim), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, with samples at one distance.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, const Scalar& spacing, IntArrayRef dim, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_scalararray(self.handle(), &spacing.raw(), dim.data(), rlt::length(dim.size()), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, with samples at distance 1.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, IntArrayRef dim, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_array(self.handle(), dim.data(), rlt::length(dim.size()), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at a distance for each.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, std::optional<int64_t> dim = {}, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_scalarrayint(self.handle(), rlt::scalars(spacing), rlt::length(spacing.size()), rlt::optional_int(dim), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, with samples at a distance for each.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, ArrayRef<Scalar> spacing, IntArrayRef dim, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_scalarrayarray(self.handle(), rlt::scalars(spacing), rlt::length(spacing.size()), dim.data(), rlt::length(dim.size()), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at given places along each.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, std::optional<int64_t> dim = {}, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_tensorarrayint(self.handle(), rlt::handles(spacing), rlt::length(spacing.size()), rlt::optional_int(dim), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Estimates the derivative of sampled values along dimensions, with samples at given places along each.
+/// `out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2`
+inline std::vector<Tensor> gradient(const Tensor& self, TensorList spacing, IntArrayRef dim, int64_t edge_order = 1) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_gradient_tensorarray(self.handle(), rlt::handles(spacing), rlt::length(spacing.size()), dim.data(), rlt::length(dim.size()), edge_order, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Integrates samples at given places along a dimension, by the trapezoidal rule.
+/// `out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)`
+inline Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trapezoid_x(y.handle(), x.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Another name of `trapezoid`.
+/// `out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)`
+inline Tensor trapz(const Tensor& y, const Tensor& x, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trapz_x(y.handle(), x.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Integrates samples at given places along a dimension up to each, by the trapezoidal rule.
+/// `out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)`
+inline Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cumulative_trapezoid_x(y.handle(), x.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Integrates samples at one distance along a dimension, by the trapezoidal rule.
+/// `out = sum_i (y_i + y_(i + 1)) / 2 * dx`
+inline Tensor trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trapezoid_dx(y.handle(), &dx.raw(), dim, &out0));
+  return Tensor(out0);
+}
+/// Another name of `trapezoid`.
+/// `out = sum_i (y_i + y_(i + 1)) / 2 * dx`
+inline Tensor trapz(const Tensor& y, double dx = 1.0, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trapz_dx(y.handle(), dx, dim, &out0));
+  return Tensor(out0);
+}
+/// Integrates samples at one distance along a dimension up to each, by the trapezoidal rule.
+/// `out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * dx`
+inline Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx = 1, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cumulative_trapezoid_dx(y.handle(), &dx.raw(), dim, &out0));
+  return Tensor(out0);
+}
+/// Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each as often as `fweights` say and as important as `aweights` say.
+/// `out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)`
+inline Tensor cov(const Tensor& self, int64_t correction = 1, const std::optional<Tensor>& fweights = {}, const std::optional<Tensor>& aweights = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cov(self.handle(), correction, rlt::optional_tensor(fweights), rlt::optional_tensor(aweights), &out0));
+  return Tensor(out0);
+}
+/// Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
+/// `out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1`
+inline Tensor corrcoef(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_corrcoef(self.handle(), &out0));
+  return Tensor(out0);
+}
+
+// sorting: Sorting, searching, counting.
+/// Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+inline std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim = -1, bool descending = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_sort(self.handle(), dim, descending, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+inline std::tuple<Tensor&, Tensor&> sort_outf(const Tensor& self, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_sort_values(self.handle(), dim, descending, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+inline std::tuple<Tensor&, Tensor&> sort_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim = -1, bool descending = false) {
+  return sort_outf(self, dim, descending, values, indices);
+}
+/// Sorts a dimension as `sort` does, which is stable whether asked for or not.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+inline std::tuple<Tensor, Tensor> sort(const Tensor& self, std::optional<bool> stable, int64_t dim = -1, bool descending = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_sort_stable(self.handle(), rlt::optional_bool(stable), dim, descending, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Sorts a dimension as `sort` does, which is stable whether asked for or not.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+inline std::tuple<Tensor&, Tensor&> sort_outf(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_sort_values_stable(self.handle(), rlt::optional_bool(stable), dim, descending, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Sorts a dimension as `sort` does, which is stable whether asked for or not.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+inline std::tuple<Tensor&, Tensor&> sort_out(Tensor& values, Tensor& indices, const Tensor& self, std::optional<bool> stable, int64_t dim = -1, bool descending = false) {
+  return sort_outf(self, stable, dim, descending, values, indices);
+}
+/// Sorts the first dimension.
+/// `out = sort(self, 0)[0]`
+inline Tensor msort(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_msort(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Finds the indices that sort a dimension; equal elements stay in their order.
+/// `out = sort(self, dim, descending)[1]`
+inline Tensor argsort(const Tensor& self, int64_t dim = -1, bool descending = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_argsort(self.handle(), dim, descending, &out0));
+  return Tensor(out0);
+}
+/// Finds the indices that sort a dimension as `argsort` does, which is stable whether asked for or not.
+/// `out = sort(self, dim, descending)[1]`
+inline Tensor argsort(const Tensor& self, bool stable, int64_t dim = -1, bool descending = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_argsort_stable(self.handle(), stable, dim, descending, &out0));
+  return Tensor(out0);
+}
+/// Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+/// `values = sort(self, dim)[k - 1]`
+inline std::tuple<Tensor, Tensor> kthvalue(const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_kthvalue(self.handle(), k, dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+/// `values = sort(self, dim)[k - 1]`
+inline std::tuple<Tensor&, Tensor&> kthvalue_outf(const Tensor& self, int64_t k, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_kthvalue_values(self.handle(), k, dim, keepdim, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+/// `values = sort(self, dim)[k - 1]`
+inline std::tuple<Tensor&, Tensor&> kthvalue_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t k, int64_t dim = -1, bool keepdim = false) {
+  return kthvalue_outf(self, k, dim, keepdim, values, indices);
+}
+/// Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+/// `values = the least x for which the number of self_i = x along dim is greatest`
+inline std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim = -1, bool keepdim = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_mode(self.handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+/// `values = the least x for which the number of self_i = x along dim is greatest`
+inline std::tuple<Tensor&, Tensor&> mode_outf(const Tensor& self, int64_t dim, bool keepdim, Tensor& values, Tensor& indices) {
+  rlt::check(rlt_tensor_mode_values(self.handle(), dim, keepdim, values.handle(), indices.handle()));
+  return std::tuple<Tensor&, Tensor&>(values, indices);
+}
+/// Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+/// `values = the least x for which the number of self_i = x along dim is greatest`
+inline std::tuple<Tensor&, Tensor&> mode_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim = -1, bool keepdim = false) {
+  return mode_outf(self, dim, keepdim, values, indices);
+}
+/// Finds the indices that sort the slices of a dimension by their first elements, those alike by their second, and so on.
+/// `out = indices such that self[out_i] <= self[out_(i + 1)], compared element by element`
+inline Tensor _order_of_slices(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__order_of_slices(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Finds the distinct elements, in ascending order whether asked for or not, to which of them each belongs, and how often they occur. No NaN equals another.
+/// `values[inverse_i] = self_i, counts_k = number of i with inverse_i = k`
+inline std::tuple<Tensor, Tensor, Tensor> _unique2(const Tensor& self, bool sorted = true, bool return_inverse = false, bool return_counts = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__unique2(self.handle(), sorted, return_inverse, return_counts, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Finds the distinct elements as `_unique2` does, without counts.
+/// `values[inverse_i] = self_i`
+inline std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted = true, bool return_inverse = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__unique(self.handle(), sorted, return_inverse, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the distinct slices along a dimension, in lexicographic order, to which of them each belongs, and how often they occur.
+/// `values[inverse_i] = self[..., i, ...], counts_k = number of i with inverse_i = k`
+inline std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim, bool sorted = true, bool return_inverse = false, bool return_counts = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_unique_dim(self.handle(), dim, sorted, return_inverse, return_counts, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Leaves out what equals the element before it, or the slice along a dimension; tells where each went, and how many were alike.
+/// `values[inverse_i] = self_i, counts_k = number of i with inverse_i = k`
+inline std::tuple<Tensor, Tensor, Tensor> unique_consecutive(const Tensor& self, bool return_inverse = false, bool return_counts = false, std::optional<int64_t> dim = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_unique_consecutive(self.handle(), return_inverse, return_counts, rlt::optional_int(dim), &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Leaves out slices along a dimension that equal the one before; tells where each went, and how many were alike.
+/// `values[inverse_i] = self[..., i, ...], counts_k = number of i with inverse_i = k`
+inline std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim, bool return_inverse = false, bool return_counts = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_unique_dim_consecutive(self.handle(), dim, return_inverse, return_counts, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+/// `out = number of elements of the sequence < self_i, or <= self_i with `right``
+inline Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false, bool right = false, std::optional<std::string_view> side = {}, const std::optional<Tensor>& sorter = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_searchsorted_Tensor(sorted_sequence.handle(), self.handle(), out_int32, right, rlt::optional_text(side), rlt::optional_tensor(sorter), &out0));
+  return Tensor(out0);
+}
+/// Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+/// `out = number of elements of the sequence < self_i, or <= self_i with `right``
+inline Tensor& searchsorted_outf(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right, std::optional<std::string_view> side, const std::optional<Tensor>& sorter, Tensor& out) {
+  rlt::check(rlt_tensor_searchsorted_Tensor_out(sorted_sequence.handle(), self.handle(), out_int32, right, rlt::optional_text(side), rlt::optional_tensor(sorter), out.handle()));
+  return out;
+}
+/// Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+/// `out = number of elements of the sequence < self_i, or <= self_i with `right``
+inline Tensor& searchsorted_out(Tensor& out, const Tensor& sorted_sequence, const Tensor& self, bool out_int32 = false, bool right = false, std::optional<std::string_view> side = {}, const std::optional<Tensor>& sorter = {}) {
+  return searchsorted_outf(sorted_sequence, self, out_int32, right, side, sorter, out);
+}
+/// Finds where a number belongs in an ascending sequence.
+/// `out = number of elements of the sequence < self_i, or <= self_i with `right``
+inline Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32 = false, bool right = false, std::optional<std::string_view> side = {}, const std::optional<Tensor>& sorter = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_searchsorted_Scalar(sorted_sequence.handle(), &self.raw(), out_int32, right, rlt::optional_text(side), rlt::optional_tensor(sorter), &out0));
+  return Tensor(out0);
+}
+/// Finds where a number belongs in an ascending sequence.
+/// `out = number of elements of the sequence < self_i, or <= self_i with `right``
+inline Tensor& searchsorted_outf(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right, std::optional<std::string_view> side, const std::optional<Tensor>& sorter, Tensor& out) {
+  rlt::check(rlt_tensor_searchsorted_Scalar_out(sorted_sequence.handle(), &self.raw(), out_int32, right, rlt::optional_text(side), rlt::optional_tensor(sorter), out.handle()));
+  return out;
+}
+/// Finds where a number belongs in an ascending sequence.
+/// `out = number of elements of the sequence < self_i, or <= self_i with `right``
+inline Tensor& searchsorted_out(Tensor& out, const Tensor& sorted_sequence, const Scalar& self, bool out_int32 = false, bool right = false, std::optional<std::string_view> side = {}, const std::optional<Tensor>& sorter = {}) {
+  return searchsorted_outf(sorted_sequence, self, out_int32, right, side, sorter, out);
+}
+/// Finds between which of some ascending boundaries elements lie.
+/// `out_i = number of boundaries < self_i, or <= self_i with `right``
+inline Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32 = false, bool right = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bucketize_Tensor(self.handle(), boundaries.handle(), out_int32, right, &out0));
+  return Tensor(out0);
+}
+/// Finds between which of some ascending boundaries elements lie.
+/// `out_i = number of boundaries < self_i, or <= self_i with `right``
+inline Tensor& bucketize_outf(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right, Tensor& out) {
+  rlt::check(rlt_tensor_bucketize_Tensor_out(self.handle(), boundaries.handle(), out_int32, right, out.handle()));
+  return out;
+}
+/// Finds between which of some ascending boundaries elements lie.
+/// `out_i = number of boundaries < self_i, or <= self_i with `right``
+inline Tensor& bucketize_out(Tensor& out, const Tensor& self, const Tensor& boundaries, bool out_int32 = false, bool right = false) {
+  return bucketize_outf(self, boundaries, out_int32, right, out);
+}
+/// Finds between which of some ascending boundaries a number lies.
+/// `out = number of boundaries < self, or <= self with `right``
+inline Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32 = false, bool right = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bucketize_Scalar(&self.raw(), boundaries.handle(), out_int32, right, &out0));
+  return Tensor(out0);
+}
+/// Tells which elements are among others, or with `invert` which are not.
+/// `out_i = any over j of elements_i = test_elements_j`
+inline Tensor isin(const Tensor& elements, const Tensor& test_elements, bool assume_unique = false, bool invert = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isin_Tensor_Tensor(elements.handle(), test_elements.handle(), assume_unique, invert, &out0));
+  return Tensor(out0);
+}
+/// Tells which elements equal a number, or with `invert` which do not.
+/// `out_i = any over j of elements_i = test_elements_j`
+inline Tensor isin(const Tensor& elements, const Scalar& test_element, bool assume_unique = false, bool invert = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isin_Tensor_Scalar(elements.handle(), &test_element.raw(), assume_unique, invert, &out0));
+  return Tensor(out0);
+}
+/// Tells whether a number is among the elements, or with `invert` whether it is not.
+/// `out_i = any over j of elements_i = test_elements_j`
+inline Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique = false, bool invert = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isin_Scalar_Tensor(&element.raw(), test_elements.handle(), assume_unique, invert, &out0));
+  return Tensor(out0);
+}
+/// Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights give float32, others float64.
+/// `out_k = number of i with self_i = k, or the sum of their weights`
+inline Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights = {}, int64_t minlength = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bincount(self.handle(), rlt::optional_tensor(weights), minlength, &out0));
+  return Tensor(out0);
+}
+/// Repeats each slice along a dimension so many times; without a dimension each element.
+/// `out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...`
+inline Tensor repeat_interleave(const Tensor& self, int64_t repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_repeat_interleave_self_int(self.handle(), repeats, rlt::optional_int(dim), rlt::optional_int(output_size), &out0));
+  return Tensor(out0);
+}
+/// Repeats slices along a dimension, each as often as its number says; without a dimension all elements.
+/// `out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...`
+inline Tensor repeat_interleave(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_repeat_interleave_self_Tensor(self.handle(), repeats.handle(), rlt::optional_int(dim), rlt::optional_int(output_size), &out0));
+  return Tensor(out0);
+}
+/// Lists each index as often as its number says.
+/// `out = 0 repeats_0 times, 1 repeats_1 times, ...`
+inline Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_repeat_interleave_Tensor(repeats.handle(), rlt::optional_int(output_size), &out0));
+  return Tensor(out0);
+}
+/// Finds the elements that differ from zero: a vector of indices for each dimension.
+/// `out_d = coordinate d of each i with self_i != 0`
+inline std::vector<Tensor> nonzero_numpy(const Tensor& self) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_nonzero_numpy(self.handle(), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled up to it.
+/// `out = the first `size` rows of nonzero(self), then `fill_value``
+inline Tensor nonzero_static(const Tensor& self, int64_t size, int64_t fill_value = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nonzero_static(self.handle(), size, fill_value, &out0));
+  return Tensor(out0);
+}
+/// Lists the combinations of so many elements of a vector, in the order of their places.
+/// `out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement`
+inline Tensor combinations(const Tensor& self, int64_t r = 2, bool with_replacement = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_combinations(self.handle(), r, with_replacement, &out0));
+  return Tensor(out0);
+}
+/// Finds the values below which given parts of the elements lie, along a dimension or of all: NaN wherever there is one.
+/// `out_k = sort(self)[q_k (n - 1)], interpolated between neighbours`
+inline Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantile(self.handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Finds the value below which a given part of the elements lies, along a dimension or of all: NaN wherever there is one.
+/// `out = sort(self)[q (n - 1)], interpolated between neighbours`
+inline Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantile_scalar(self.handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Finds the values below which given parts of the elements lie, along a dimension or of all: of what is not NaN.
+/// `out_k = sort(self)[q_k (n - 1)], interpolated between neighbours`
+inline Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanquantile(self.handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Finds the value below which a given part of the elements lies, along a dimension or of all: of what is not NaN.
+/// `out = sort(self)[q (n - 1)], interpolated between neighbours`
+inline Tensor nanquantile(const Tensor& self, double q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanquantile_scalar(self.handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Counts the elements in bins of equal width between two numbers, or between the least and the largest element if these are equal. What lies outside is left out.
+/// `out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge`
+inline Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_histc(self.handle(), bins, &min.raw(), &max.raw(), &out0));
+  return Tensor(out0);
+}
+/// Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; `density` divides by the total and the widths.
+/// `hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge`
+inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_histogram_bin_ct(self.handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Counts the elements, or adds up their weights, in bins with the given ascending edges; `density` divides by the total and the widths.
+/// `hist_k = sum of weight_i with bins_k <= self_i < bins_(k + 1); the last bin has its right edge`
+inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins, const std::optional<Tensor>& weight = {}, bool density = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_histogram_bins_tensor(self.handle(), bins.handle(), rlt::optional_tensor(weight), density, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the edges of bins of equal width for points in several dimensions, between the least and the largest coordinates or in a range.
+/// `out_d = bins_d + 1 numbers in equal steps`
+inline std::vector<Tensor> _histogramdd_bin_edges(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor__histogramdd_bin_edges(self.handle(), bins.data(), rlt::length(bins.size()), range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Counts points in several dimensions, or adds up their weights, in bins of equal width.
+/// `out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...`
+inline Tensor _histogramdd_from_bin_cts(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__histogramdd_from_bin_cts(self.handle(), bins.data(), rlt::length(bins.size()), range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0));
+  return Tensor(out0);
+}
+/// Counts points in several dimensions, or adds up their weights, in bins with the given ascending edges.
+/// `out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...`
+inline Tensor _histogramdd_from_bin_tensors(const Tensor& self, TensorList bins, const std::optional<Tensor>& weight = {}, bool density = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__histogramdd_from_bin_tensors(self.handle(), rlt::handles(bins), rlt::length(bins.size()), rlt::optional_tensor(weight), density, &out0));
+  return Tensor(out0);
+}
+/// Counts the rows of a matrix, or adds up their weights, in bins along its columns. The bin is found by a division (even), by one and the edges nearby (even_by_edges), or by a search (sorted).
+/// `out[k, l, ...] = sum of weight_i of the rows in bin k of the first column, l of the second, ...`
+inline Tensor _count_in_bins(const Tensor& self, TensorList bin_edges, const std::optional<Tensor>& weight, std::string_view search) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__count_in_bins(self.handle(), rlt::handles(bin_edges), rlt::length(bin_edges.size()), rlt::optional_tensor(weight), rlt::text(search), &out0));
+  return Tensor(out0);
+}
+/// Lists the edges of bins of equal width, in the dtype of a tensor.
+/// `out = bins + 1 numbers from start to end in equal steps`
+inline Tensor _bin_edges(const Tensor& self, int64_t bins, double start, double end) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__bin_edges(self.handle(), bins, start, end, &out0));
+  return Tensor(out0);
+}
+/// Reduces segments of an axis, whose lengths or offsets are given for each row before it, to their max, mean, min, sum or prod; `initial` takes part in each.
+/// `out[..., k, ...] = reduce of initial and data[..., i, ...] for the i of segment k`
+inline Tensor segment_reduce(const Tensor& data, std::string_view reduce, const std::optional<Tensor>& lengths = {}, const std::optional<Tensor>& indices = {}, const std::optional<Tensor>& offsets = {}, int64_t axis = 0, bool unsafe = false, const std::optional<Scalar>& initial = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_segment_reduce(data.handle(), rlt::text(reduce), rlt::optional_tensor(lengths), rlt::optional_tensor(indices), rlt::optional_tensor(offsets), axis, unsafe, rlt::optional_scalar(initial), &out0));
   return Tensor(out0);
 }
 

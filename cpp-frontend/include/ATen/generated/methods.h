@@ -1095,6 +1095,32 @@ Tensor take_along_dim(const Tensor& indices, std::optional<int64_t> dim = {}) co
   rlt::check(rlt_tensor_take_along_dim(handle(), indices.handle(), rlt::optional_int(dim), &out0));
   return Tensor(out0);
 }
+/// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+Tensor index(ArrayRef<std::optional<Tensor>> indices) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_Tensor(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), &out0));
+  return Tensor(out0);
+}
+/// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+Tensor index_put(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_index_put(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
+  return Tensor(out0);
+}
+/// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+Tensor& index_put_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) const {
+  rlt::check(rlt_tensor_index_put_(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
+  return const_cast<Tensor&>(*this);
+}
+/// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+Tensor& _index_put_impl_(ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) const {
+  rlt::check(rlt_tensor__index_put_impl_(handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, unsafe));
+  return const_cast<Tensor&>(*this);
+}
 /// A copy of the tensor with one slice replaced.
 /// `out[..., index, ...] = src`
 Tensor select_scatter(const Tensor& src, int64_t dim, int64_t index) const {
@@ -1453,6 +1479,34 @@ Tensor& addr_(const Tensor& vec1, const Tensor& vec2, const Scalar& beta = 1, co
 Tensor matmul(const Tensor& other) const {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_matmul(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
+/// `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+Tensor cross(const Tensor& other, std::optional<int64_t> dim = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cross(handle(), other.handle(), rlt::optional_int(dim), &out0));
+  return Tensor(out0);
+}
+/// Sums the diagonal of a matrix; integers give int64.
+/// `out = sum_i self[i, i]`
+Tensor trace() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_trace(handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element of a tensor with a whole other one: the Kronecker product.
+/// `out[i * m + j] = self[i] * other[j] for each dimension, of size m in other`
+Tensor kron(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kron(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Another name of `linalg_matrix_exp`.
+/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
+Tensor matrix_exp() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_matrix_exp(handle(), &out0));
   return Tensor(out0);
 }
 
@@ -2097,6 +2151,13 @@ Tensor max(const Tensor& other) const {
   rlt::check(rlt_tensor_max_other(handle(), other.handle(), &out0));
   return Tensor(out0);
 }
+/// Takes the smaller of two elements; NaN wins.
+/// `out_i = min(self_i, other_i)`
+Tensor min(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_min_other(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
 /// Chooses from two tensors by a condition.
 /// `out_i = self_i if condition_i, else other_i`
 Tensor where(const Tensor& condition, const Tensor& other) const {
@@ -2122,6 +2183,19 @@ Tensor masked_fill(const Tensor& mask, const Scalar& value) const {
 /// `out_i = value if mask_i, else self_i`
 Tensor& masked_fill_(const Tensor& mask, const Scalar& value) const {
   rlt::check(rlt_tensor_masked_fill_Scalar_(handle(), mask.handle(), &value.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Sets the elements under a mask to the value of a tensor without dimensions.
+/// `out_i = value if mask_i, else self_i`
+Tensor masked_fill(const Tensor& mask, const Tensor& value) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_masked_fill_Tensor(handle(), mask.handle(), value.handle(), &out0));
+  return Tensor(out0);
+}
+/// Sets the elements under a mask to the value of a tensor without dimensions.
+/// `out_i = value if mask_i, else self_i`
+Tensor& masked_fill_(const Tensor& mask, const Tensor& value) const {
+  rlt::check(rlt_tensor_masked_fill_Tensor_(handle(), mask.handle(), value.handle()));
   return const_cast<Tensor&>(*this);
 }
 /// Writes the complex conjugate of each element; real tensors are copied.
@@ -2434,6 +2508,26 @@ Tensor cumprod(int64_t dim, std::optional<ScalarType> dtype = {}) const {
   rlt::check(rlt_tensor_cumprod(handle(), dim, rlt::optional_dtype(dtype), &out0));
   return Tensor(out0);
 }
+/// Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
+/// `out_i = product of self_0 to self_i`
+Tensor& cumprod_(int64_t dim, std::optional<ScalarType> dtype = {}) const {
+  rlt::check(rlt_tensor_cumprod_(handle(), dim, rlt::optional_dtype(dtype)));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+/// `out_i = log(sum of exp(self_0) to exp(self_i))`
+Tensor logcumsumexp(int64_t dim) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logcumsumexp(handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
+/// `out = sum of self over the dimensions where size is 1 or has none`
+Tensor sum_to_size(IntArrayRef size) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_sum_to_size(handle(), size.data(), rlt::length(size.size()), &out0));
+  return Tensor(out0);
+}
 /// Takes the norm of all elements, computed in `dtype`; order 2, if none is given.
 /// `out = (sum_i |self_i|^p)^(1 / p)`
 Tensor norm(const std::optional<Scalar>& p, ScalarType dtype) const {
@@ -2520,6 +2614,177 @@ std::tuple<Tensor, Tensor> nanmedian(int64_t dim, bool keepdim = false) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
   rlt::check(rlt_tensor_nanmedian_dim(handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+
+// series: Differences, gradients, integrals and covariances of sampled values.
+/// Subtracts neighbours along a dimension, so many times, of which elements may be put before and behind; truth values are compared.
+/// `out_i = self_(i + 1) - self_i`
+Tensor diff(int64_t n = 1, int64_t dim = -1, const std::optional<Tensor>& prepend = {}, const std::optional<Tensor>& append = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diff(handle(), n, dim, rlt::optional_tensor(prepend), rlt::optional_tensor(append), &out0));
+  return Tensor(out0);
+}
+/// Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each as often as `fweights` say and as important as `aweights` say.
+/// `out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)`
+Tensor cov(int64_t correction = 1, const std::optional<Tensor>& fweights = {}, const std::optional<Tensor>& aweights = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cov(handle(), correction, rlt::optional_tensor(fweights), rlt::optional_tensor(aweights), &out0));
+  return Tensor(out0);
+}
+/// Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
+/// `out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1`
+Tensor corrcoef() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_corrcoef(handle(), &out0));
+  return Tensor(out0);
+}
+
+// sorting: Sorting, searching, counting.
+/// Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+std::tuple<Tensor, Tensor> sort(int64_t dim = -1, bool descending = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_sort(handle(), dim, descending, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Sorts a dimension as `sort` does, which is stable whether asked for or not.
+/// `values_i = self[indices_i], values_0 <= values_1 <= ... along dim`
+std::tuple<Tensor, Tensor> sort(std::optional<bool> stable, int64_t dim = -1, bool descending = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_sort_stable(handle(), rlt::optional_bool(stable), dim, descending, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Sorts the first dimension.
+/// `out = sort(self, 0)[0]`
+Tensor msort() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_msort(handle(), &out0));
+  return Tensor(out0);
+}
+/// Finds the indices that sort a dimension; equal elements stay in their order.
+/// `out = sort(self, dim, descending)[1]`
+Tensor argsort(int64_t dim = -1, bool descending = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_argsort(handle(), dim, descending, &out0));
+  return Tensor(out0);
+}
+/// Finds the indices that sort a dimension as `argsort` does, which is stable whether asked for or not.
+/// `out = sort(self, dim, descending)[1]`
+Tensor argsort(bool stable, int64_t dim = -1, bool descending = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_argsort_stable(handle(), stable, dim, descending, &out0));
+  return Tensor(out0);
+}
+/// Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+/// `values = sort(self, dim)[k - 1]`
+std::tuple<Tensor, Tensor> kthvalue(int64_t k, int64_t dim = -1, bool keepdim = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_kthvalue(handle(), k, dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+/// `values = the least x for which the number of self_i = x along dim is greatest`
+std::tuple<Tensor, Tensor> mode(int64_t dim = -1, bool keepdim = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_mode(handle(), dim, keepdim, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights give float32, others float64.
+/// `out_k = number of i with self_i = k, or the sum of their weights`
+Tensor bincount(const std::optional<Tensor>& weights = {}, int64_t minlength = 0) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bincount(handle(), rlt::optional_tensor(weights), minlength, &out0));
+  return Tensor(out0);
+}
+/// Repeats each slice along a dimension so many times; without a dimension each element.
+/// `out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...`
+Tensor repeat_interleave(int64_t repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_repeat_interleave_self_int(handle(), repeats, rlt::optional_int(dim), rlt::optional_int(output_size), &out0));
+  return Tensor(out0);
+}
+/// Repeats slices along a dimension, each as often as its number says; without a dimension all elements.
+/// `out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...`
+Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> dim = {}, std::optional<int64_t> output_size = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_repeat_interleave_self_Tensor(handle(), repeats.handle(), rlt::optional_int(dim), rlt::optional_int(output_size), &out0));
+  return Tensor(out0);
+}
+/// Finds the elements that differ from zero: a vector of indices for each dimension.
+/// `out_d = coordinate d of each i with self_i != 0`
+std::vector<Tensor> nonzero_numpy() const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_nonzero_numpy(handle(), &out0));
+  return rlt::adopt_list(out0);
+}
+/// Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled up to it.
+/// `out = the first `size` rows of nonzero(self), then `fill_value``
+Tensor nonzero_static(int64_t size, int64_t fill_value = -1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nonzero_static(handle(), size, fill_value, &out0));
+  return Tensor(out0);
+}
+/// Lists the combinations of so many elements of a vector, in the order of their places.
+/// `out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement`
+Tensor combinations(int64_t r = 2, bool with_replacement = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_combinations(handle(), r, with_replacement, &out0));
+  return Tensor(out0);
+}
+/// Finds the values below which given parts of the elements lie, along a dimension or of all: NaN wherever there is one.
+/// `out_k = sort(self)[q_k (n - 1)], interpolated between neighbours`
+Tensor quantile(const Tensor& q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantile(handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Finds the value below which a given part of the elements lies, along a dimension or of all: NaN wherever there is one.
+/// `out = sort(self)[q (n - 1)], interpolated between neighbours`
+Tensor quantile(double q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_quantile_scalar(handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Finds the values below which given parts of the elements lie, along a dimension or of all: of what is not NaN.
+/// `out_k = sort(self)[q_k (n - 1)], interpolated between neighbours`
+Tensor nanquantile(const Tensor& q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanquantile(handle(), q.handle(), rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Finds the value below which a given part of the elements lies, along a dimension or of all: of what is not NaN.
+/// `out = sort(self)[q (n - 1)], interpolated between neighbours`
+Tensor nanquantile(double q, std::optional<int64_t> dim = {}, bool keepdim = false, std::string_view interpolation = "linear") const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nanquantile_scalar(handle(), q, rlt::optional_int(dim), keepdim, rlt::text(interpolation), &out0));
+  return Tensor(out0);
+}
+/// Counts the elements in bins of equal width between two numbers, or between the least and the largest element if these are equal. What lies outside is left out.
+/// `out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge`
+Tensor histc(int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_histc(handle(), bins, &min.raw(), &max.raw(), &out0));
+  return Tensor(out0);
+}
+/// Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; `density` divides by the total and the widths.
+/// `hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge`
+std::tuple<Tensor, Tensor> histogram(int64_t bins = 100, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_histogram_bin_ct(handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Counts the elements, or adds up their weights, in bins with the given ascending edges; `density` divides by the total and the widths.
+/// `hist_k = sum of weight_i with bins_k <= self_i < bins_(k + 1); the last bin has its right edge`
+std::tuple<Tensor, Tensor> histogram(const Tensor& bins, const std::optional<Tensor>& weight = {}, bool density = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_histogram_bins_tensor(handle(), bins.handle(), rlt::optional_tensor(weight), density, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
 }
 

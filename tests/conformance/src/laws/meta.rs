@@ -6,8 +6,18 @@ use crate::door::Value;
 use rushlight_base::{Device, DeviceType};
 
 /// Operators whose shape depends on the elements: on the meta device they are refused.
-const BY_DATA: &[&str] =
-    &["argwhere", "masked_select", "nonzero", "one_hot", "tensor_split.tensor_indices_or_sections"];
+const BY_DATA: &[&str] = &[
+    "_unique2",
+    "argwhere",
+    "bincount",
+    "masked_select",
+    "nonzero",
+    "nonzero_numpy",
+    "one_hot",
+    "repeat_interleave.self_Tensor",
+    "tensor_split.tensor_indices_or_sections",
+    "unique_consecutive",
+];
 
 impl Laws<'_> {
     pub(super) fn meta(&self, case: &Case) -> Result<(), String> {

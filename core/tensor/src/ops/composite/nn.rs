@@ -12,6 +12,11 @@ pub fn softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
     ops::_softmax(&softmax_input(self_, dtype)?, dim, false)
 }
 
+/// As `softmax`, written to `out`.
+pub fn softmax_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
+    ops::_softmax_out(&softmax_input(self_, dtype)?, dim, false, out)
+}
+
 /// The last dimensions normalised; the mean and the deviation are dropped.
 pub fn layer_norm(
     input: &Tensor,
@@ -26,18 +31,28 @@ pub fn layer_norm(
 
 /// Zeroes elements with probability p and scales the others by 1 / (1 - p).
 pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
+    dropout_factors(input, p, train)?.map_or_else(|| Ok(input.clone()), |factors| ops::mul_tensor(input, &factors))
+}
+
+/// As `dropout`, in place.
+pub fn dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
+    dropout_factors(input, p, train)?.map_or(Ok(()), |factors| ops::mul_tensor_(input, &factors))
+}
+
+/// What dropout multiplies elements by; nothing if they stay as they are.
+fn dropout_factors(input: &Tensor, p: f64, train: bool) -> Result<Option<Tensor>> {
     ensure!((0.0..=1.0).contains(&p), Runtime, "dropout probability has to be between 0 and 1, but got {p}");
     if p == 0.0 || !train || input.numel() == 0 {
-        return Ok(input.clone());
+        return Ok(None);
     }
     if p == 1.0 {
-        return ops::mul_tensor(input, &ops::zeros(&[], input.options())?);
+        return ops::zeros(&[], input.options()).map(Some);
     }
     let noise = ops::empty_like(input, Options::default(), None)?;
     let default: Option<&Generator> = None;
     ops::bernoulli_float_(&noise, 1.0 - p, default)?;
     ops::div_scalar_(&noise, Scalar::Float(1.0 - p))?;
-    ops::mul_tensor(input, &noise)
+    Ok(Some(noise))
 }
 
 /// The gradient of `embedding` by its table.

@@ -30,6 +30,10 @@ mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
+#[cfg(feature = "op-series")]
+mod series;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 mod view;
 
 #[cfg(feature = "op-activation")]
@@ -58,6 +62,10 @@ pub use pointwise::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
 pub use reduction::*;
+#[cfg(feature = "op-series")]
+pub use series::*;
+#[cfg(feature = "op-sorting")]
+pub use sorting::*;
 pub use view::*;
 
 /// The operator table of this build.
@@ -94,6 +102,10 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     RANDOM,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
+    #[cfg(feature = "op-series")]
+    SERIES,
+    #[cfg(feature = "op-sorting")]
+    SORTING,
     #[cfg(feature = "op-view")]
     VIEW,
 ];

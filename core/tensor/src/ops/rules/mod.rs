@@ -5,6 +5,7 @@
 //! and so serves the meta device as well; only those of `masks`, where elements decide of the shape, read data.
 
 mod activation;
+mod advanced;
 mod broadcast;
 mod creation;
 mod elementary;
@@ -20,8 +21,11 @@ mod pointwise;
 mod promotion;
 mod reduction;
 mod regions;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 
 pub use activation::*;
+pub use advanced::*;
 pub(crate) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 pub use creation::*;
@@ -38,6 +42,8 @@ pub use pointwise::*;
 pub use promotion::{Promotion, common_dtype, scalar_dtype};
 pub use reduction::*;
 pub use regions::*;
+#[cfg(feature = "op-sorting")]
+pub use sorting::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};

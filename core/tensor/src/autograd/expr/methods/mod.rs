@@ -26,4 +26,8 @@ mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
+#[cfg(feature = "op-series")]
+mod series;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 mod view;

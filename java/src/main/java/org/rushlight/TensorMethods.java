@@ -3486,6 +3486,117 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
+    public final Tensor index(Tensor[] indices) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public final Tensor index_put(Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put(indices, values, false)}. */
+    public final Tensor index_put(Tensor[] indices, Tensor values) {
+        return index_put(indices, values, false);
+    }
+
+    /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return what was written
+     */
+    public final Tensor index_put_(Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate);
+            return self;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put_(indices, values, false)}. */
+    public final Tensor index_put_(Tensor[] indices, Tensor values) {
+        return index_put_(indices, values, false);
+    }
+
+    /**
+     * Writes values as <code>index_put</code> does; the indices are checked whether <code>unsafe</code> or not.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @param unsafe as in the formula
+     * @return what was written
+     */
+    public final Tensor _index_put_impl_(Tensor[] indices, Tensor values, boolean accumulate, boolean unsafe) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            Native._index_put_impl_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate, unsafe);
+            return self;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _index_put_impl_(indices, values, accumulate, false)}. */
+    public final Tensor _index_put_impl_(Tensor[] indices, Tensor values, boolean accumulate) {
+        return _index_put_impl_(indices, values, accumulate, false);
+    }
+
+    /** The same as {@code _index_put_impl_(indices, values, false, false)}. */
+    public final Tensor _index_put_impl_(Tensor[] indices, Tensor values) {
+        return _index_put_impl_(indices, values, false, false);
+    }
+
+    /**
      * A copy of the tensor with one slice replaced.
      * <p>{@code out[..., index, ...] = src}
      * <p>Shapes: {@code (..., d, ...), (..., ...) -> (..., d, ...)}.
@@ -4790,6 +4901,91 @@ public abstract sealed class TensorMethods permits Tensor {
             return Tensor.wrap(Native.matmul(self.handle(), other.handle()));
         } finally {
             Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies vectors as <code>linalg_cross</code> does, along the first dimension of size 3 unless one is given.
+     * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
+     * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
+     * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     *
+     * @param other as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor cross(Tensor other, Long dim) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.cross(self.handle(), other.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code cross(other, Long.valueOf(dim))}. */
+    public final Tensor cross(Tensor other, long dim) {
+        return cross(other, Long.valueOf(dim));
+    }
+
+    /** The same as {@code cross(other, (Long) null)}. */
+    public final Tensor cross(Tensor other) {
+        return cross(other, (Long) null);
+    }
+
+    /**
+     * Sums the diagonal of a matrix; integers give int64.
+     * <p>{@code out = sum_i self[i, i]}
+     * <p>Shapes: {@code (n, m) -> ()}.
+     * <p>Errors: There must be two dimensions; bool and halves are refused.
+     *
+     * @return the result
+     */
+    public final Tensor trace() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.trace(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element of a tensor with a whole other one: the Kronecker product.
+     * <p>{@code out[i * m + j] = self[i] * other[j] for each dimension, of size m in other}
+     * <p>Shapes: {@code (n_0, ...), (m_0, ...) -> (n_0 m_0, ...)}.
+     * <p>Errors: None.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor kron(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.kron(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Another name of <code>linalg_matrix_exp</code>.
+     * <p>{@code out = 1 + A + A A / 2! + A A A / 3! + ...}
+     * <p>Shapes: {@code (..., n, n) -> (..., n, n)}.
+     * <p>Errors: The matrices must be square, finite, floating point or complex.
+     *
+     * @return the result
+     */
+    public final Tensor matrix_exp() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.matrix_exp(self.handle()));
+        } finally {
+            Tensor.release(self);
         }
     }
 
@@ -6941,6 +7137,25 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor min(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.min_other(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
      * Chooses from two tensors by a condition.
      * <p>{@code out_i = self_i if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
@@ -7022,6 +7237,48 @@ public abstract sealed class TensorMethods permits Tensor {
             return self;
         } finally {
             Tensor.release(self, mask);
+        }
+    }
+
+    /**
+     * Sets the elements under a mask to the value of a tensor without dimensions.
+     * <p>{@code out_i = value if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
+     * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     *
+     * @param mask as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public final Tensor masked_fill(Tensor mask, Tensor value) {
+        Tensor self = self();
+        Tensor.acquire(self, mask, value);
+        try {
+            return Tensor.wrap(Native.masked_fill_Tensor(self.handle(), mask.handle(), value.handle()));
+        } finally {
+            Tensor.release(self, mask, value);
+        }
+    }
+
+    /**
+     * Sets the elements under a mask to the value of a tensor without dimensions.
+     * <p>{@code out_i = value if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
+     * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param mask as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public final Tensor masked_fill_(Tensor mask, Tensor value) {
+        Tensor self = self();
+        Tensor.acquire(self, mask, value);
+        try {
+            Native.masked_fill_Tensor_(self.handle(), mask.handle(), value.handle());
+            return self;
+        } finally {
+            Tensor.release(self, mask, value);
         }
     }
 
@@ -8285,6 +8542,71 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
+     * <p>{@code out_i = product of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return what was written
+     */
+    public final Tensor cumprod_(long dim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.cumprod_(self.handle(), dim, DType.codeOf(dtype));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumprod_(dim, (DType) null)}. */
+    public final Tensor cumprod_(long dim) {
+        return cumprod_(dim, (DType) null);
+    }
+
+    /**
+     * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+     * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor logcumsumexp(long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logcumsumexp(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
+     * <p>{@code out = sum of self over the dimensions where size is 1 or has none}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The size must be broadcastable to that of the tensor.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
+    public final Tensor sum_to_size(long... size) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sum_to_size(self.handle(), size));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
      * Takes the norm of all elements, computed in <code>dtype</code>; order 2, if none is given.
      * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
      * <p>Shapes: {@code (*) -> ()}.
@@ -8608,6 +8930,817 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code nanmedian(dim, false)}. */
     public final Results.ValuesIndices nanmedian(long dim) {
         return nanmedian(dim, false);
+    }
+
+    // series: Differences, gradients, integrals and covariances of sampled values.
+
+    /**
+     * Subtracts neighbours along a dimension, so many times, of which elements may be put before and behind; truth values are compared.
+     * <p>{@code out_i = self_(i + 1) - self_i}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d - n, ...)}.
+     * <p>Errors: There must be a dimension; n must not be negative; what is joined must have the same other sizes. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param n as in the formula
+     * @param dim as in the formula
+     * @param prepend as in the formula, or null for none
+     * @param append as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor diff(long n, long dim, Tensor prepend, Tensor append) {
+        Tensor self = self();
+        Tensor.acquire(self, prepend, append);
+        try {
+            return Tensor.wrap(Native.diff(self.handle(), n, dim, Tensor.handleOrZero(prepend), Tensor.handleOrZero(append)));
+        } finally {
+            Tensor.release(self, prepend, append);
+        }
+    }
+
+    /** The same as {@code diff(n, dim, prepend, (Tensor) null)}. */
+    public final Tensor diff(long n, long dim, Tensor prepend) {
+        return diff(n, dim, prepend, (Tensor) null);
+    }
+
+    /** The same as {@code diff(n, dim, (Tensor) null, (Tensor) null)}. */
+    public final Tensor diff(long n, long dim) {
+        return diff(n, dim, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(n, -1L, (Tensor) null, (Tensor) null)}. */
+    public final Tensor diff(long n) {
+        return diff(n, -1L, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(1L, -1L, (Tensor) null, (Tensor) null)}. */
+    public final Tensor diff() {
+        return diff(1L, -1L, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each as often as <code>fweights</code> say and as important as <code>aweights</code> say.
+     * <p>{@code out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)}
+     * <p>Shapes: {@code (n, k) or (k), (k), (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused; integral and floating point weights, as many as observations, none negative, not all zero.
+     *
+     * @param correction as in the formula
+     * @param fweights as in the formula, or null for none
+     * @param aweights as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor cov(long correction, Tensor fweights, Tensor aweights) {
+        Tensor self = self();
+        Tensor.acquire(self, fweights, aweights);
+        try {
+            return Tensor.wrap(Native.cov(self.handle(), correction, Tensor.handleOrZero(fweights), Tensor.handleOrZero(aweights)));
+        } finally {
+            Tensor.release(self, fweights, aweights);
+        }
+    }
+
+    /** The same as {@code cov(correction, fweights, (Tensor) null)}. */
+    public final Tensor cov(long correction, Tensor fweights) {
+        return cov(correction, fweights, (Tensor) null);
+    }
+
+    /** The same as {@code cov(correction, (Tensor) null, (Tensor) null)}. */
+    public final Tensor cov(long correction) {
+        return cov(correction, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code cov(1L, (Tensor) null, (Tensor) null)}. */
+    public final Tensor cov() {
+        return cov(1L, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
+     * <p>{@code out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1}
+     * <p>Shapes: {@code (n, k) or (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused.
+     *
+     * @return the result
+     */
+    public final Tensor corrcoef() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.corrcoef(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    // sorting: Sorting, searching, counting.
+
+    /**
+     * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices sort(long dim, boolean descending) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort(self.handle(), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(dim, false)}. */
+    public final Results.ValuesIndices sort(long dim) {
+        return sort(dim, false);
+    }
+
+    /** The same as {@code sort(-1L, false)}. */
+    public final Results.ValuesIndices sort() {
+        return sort(-1L, false);
+    }
+
+    /**
+     * Sorts a dimension as <code>sort</code> does, which is stable whether asked for or not.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices sort(Boolean stable, long dim, boolean descending) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort_stable(self.handle(), Convert.flag(stable), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(stable, dim, false)}. */
+    public final Results.ValuesIndices sort(Boolean stable, long dim) {
+        return sort(stable, dim, false);
+    }
+
+    /** The same as {@code sort(stable, -1L, false)}. */
+    public final Results.ValuesIndices sort(Boolean stable) {
+        return sort(stable, -1L, false);
+    }
+
+    /**
+     * Sorts the first dimension.
+     * <p>{@code out = sort(self, 0)[0]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor msort() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.msort(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the indices that sort a dimension; equal elements stay in their order.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public final Tensor argsort(long dim, boolean descending) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort(self.handle(), dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(dim, false)}. */
+    public final Tensor argsort(long dim) {
+        return argsort(dim, false);
+    }
+
+    /** The same as {@code argsort(-1L, false)}. */
+    public final Tensor argsort() {
+        return argsort(-1L, false);
+    }
+
+    /**
+     * Finds the indices that sort a dimension as <code>argsort</code> does, which is stable whether asked for or not.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param stable as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public final Tensor argsort(boolean stable, long dim, boolean descending) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort_stable(self.handle(), stable, dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(stable, dim, false)}. */
+    public final Tensor argsort(boolean stable, long dim) {
+        return argsort(stable, dim, false);
+    }
+
+    /** The same as {@code argsort(stable, -1L, false)}. */
+    public final Tensor argsort(boolean stable) {
+        return argsort(stable, -1L, false);
+    }
+
+    /**
+     * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+     * <p>{@code values = sort(self, dim)[k - 1]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: k must lie between 1 and the size of the dimension. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices kthvalue(long k, long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.kthvalue(self.handle(), k, dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code kthvalue(k, dim, false)}. */
+    public final Results.ValuesIndices kthvalue(long k, long dim) {
+        return kthvalue(k, dim, false);
+    }
+
+    /** The same as {@code kthvalue(k, -1L, false)}. */
+    public final Results.ValuesIndices kthvalue(long k) {
+        return kthvalue(k, -1L, false);
+    }
+
+    /**
+     * Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+     * <p>{@code values = the least x for which the number of self_i = x along dim is greatest}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices mode(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.mode(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code mode(dim, false)}. */
+    public final Results.ValuesIndices mode(long dim) {
+        return mode(dim, false);
+    }
+
+    /** The same as {@code mode(-1L, false)}. */
+    public final Results.ValuesIndices mode() {
+        return mode(-1L, false);
+    }
+
+    /**
+     * Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights give float32, others float64.
+     * <p>{@code out_k = number of i with self_i = k, or the sum of their weights}
+     * <p>Shapes: {@code (n), (n) -> (max(minlength, max(self) + 1))}.
+     * <p>Errors: The numbers must be integers, not negative, in one dimension; as many weights; <code>minlength</code> must not be negative.
+     *
+     * @param weights as in the formula, or null for none
+     * @param minlength as in the formula
+     * @return the result
+     */
+    public final Tensor bincount(Tensor weights, long minlength) {
+        Tensor self = self();
+        Tensor.acquire(self, weights);
+        try {
+            return Tensor.wrap(Native.bincount(self.handle(), Tensor.handleOrZero(weights), minlength));
+        } finally {
+            Tensor.release(self, weights);
+        }
+    }
+
+    /** The same as {@code bincount(weights, 0L)}. */
+    public final Tensor bincount(Tensor weights) {
+        return bincount(weights, 0L);
+    }
+
+    /** The same as {@code bincount((Tensor) null, 0L)}. */
+    public final Tensor bincount() {
+        return bincount((Tensor) null, 0L);
+    }
+
+    /**
+     * Repeats each slice along a dimension so many times; without a dimension each element.
+     * <p>{@code out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d repeats, ...)}.
+     * <p>Errors: <code>repeats</code> must not be negative; <code>output_size</code> must be the size that results.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor repeat_interleave(long repeats, Long dim, Long outputSize) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_int(self.handle(), repeats, dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public final Tensor repeat_interleave(long repeats, long dim, long outputSize) {
+        return repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(repeats, dim, (Long) null)}. */
+    public final Tensor repeat_interleave(long repeats, Long dim) {
+        return repeat_interleave(repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}. */
+    public final Tensor repeat_interleave(long repeats, long dim) {
+        return repeat_interleave(repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}. */
+    public final Tensor repeat_interleave(long repeats) {
+        return repeat_interleave(repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Repeats slices along a dimension, each as often as its number says; without a dimension all elements.
+     * <p>{@code out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...}
+     * <p>Shapes: {@code (..., d, ...), (d) or (1) -> (..., sum of repeats, ...)}.
+     * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor repeat_interleave(Tensor repeats, Long dim, Long outputSize) {
+        Tensor self = self();
+        Tensor.acquire(self, repeats);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_Tensor(self.handle(), repeats.handle(), dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self, repeats);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public final Tensor repeat_interleave(Tensor repeats, long dim, long outputSize) {
+        return repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(repeats, dim, (Long) null)}. */
+    public final Tensor repeat_interleave(Tensor repeats, Long dim) {
+        return repeat_interleave(repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}. */
+    public final Tensor repeat_interleave(Tensor repeats, long dim) {
+        return repeat_interleave(repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}. */
+    public final Tensor repeat_interleave(Tensor repeats) {
+        return repeat_interleave(repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Finds the elements that differ from zero: a vector of indices for each dimension.
+     * <p>{@code out_d = coordinate d of each i with self_i != 0}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> n + 1 times (number of such elements)}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor[] nonzero_numpy() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.nonzero_numpy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled up to it.
+     * <p>{@code out = the first `size` rows of nonzero(self), then `fill_value`}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (size, n + 1)}.
+     * <p>Errors: <code>size</code> must not be negative.
+     *
+     * @param size as in the formula
+     * @param fillValue as in the formula
+     * @return the result
+     */
+    public final Tensor nonzero_static(long size, long fillValue) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nonzero_static(self.handle(), size, fillValue));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nonzero_static(size, -1L)}. */
+    public final Tensor nonzero_static(long size) {
+        return nonzero_static(size, -1L);
+    }
+
+    /**
+     * Lists the combinations of so many elements of a vector, in the order of their places.
+     * <p>{@code out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement}
+     * <p>Shapes: {@code (n) -> (number of combinations, r)}.
+     * <p>Errors: There must be one dimension; r must not be negative.
+     *
+     * @param r as in the formula
+     * @param withReplacement as in the formula
+     * @return the result
+     */
+    public final Tensor combinations(long r, boolean withReplacement) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.combinations(self.handle(), r, withReplacement));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code combinations(r, false)}. */
+    public final Tensor combinations(long r) {
+        return combinations(r, false);
+    }
+
+    /** The same as {@code combinations(2L, false)}. */
+    public final Tensor combinations() {
+        return combinations(2L, false);
+    }
+
+    /**
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor quantile(Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self, q);
+        try {
+            return Tensor.wrap(Native.quantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self, q);
+        }
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor quantile(Tensor q, long dim, boolean keepdim, String interpolation) {
+        return quantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(q, dim, keepdim, "linear")}. */
+    public final Tensor quantile(Tensor q, Long dim, boolean keepdim) {
+        return quantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor quantile(Tensor q, long dim, boolean keepdim) {
+        return quantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, dim, false, "linear")}. */
+    public final Tensor quantile(Tensor q, Long dim) {
+        return quantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor quantile(Tensor q, long dim) {
+        return quantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(q, (Long) null, false, "linear")}. */
+    public final Tensor quantile(Tensor q) {
+        return quantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor quantile(double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.quantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor quantile(double q, long dim, boolean keepdim, String interpolation) {
+        return quantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(q, dim, keepdim, "linear")}. */
+    public final Tensor quantile(double q, Long dim, boolean keepdim) {
+        return quantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor quantile(double q, long dim, boolean keepdim) {
+        return quantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, dim, false, "linear")}. */
+    public final Tensor quantile(double q, Long dim) {
+        return quantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor quantile(double q, long dim) {
+        return quantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(q, (Long) null, false, "linear")}. */
+    public final Tensor quantile(double q) {
+        return quantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: of what is not NaN.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor nanquantile(Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self, q);
+        try {
+            return Tensor.wrap(Native.nanquantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self, q);
+        }
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor nanquantile(Tensor q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(q, dim, keepdim, "linear")}. */
+    public final Tensor nanquantile(Tensor q, Long dim, boolean keepdim) {
+        return nanquantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor nanquantile(Tensor q, long dim, boolean keepdim) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, dim, false, "linear")}. */
+    public final Tensor nanquantile(Tensor q, Long dim) {
+        return nanquantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor nanquantile(Tensor q, long dim) {
+        return nanquantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, (Long) null, false, "linear")}. */
+    public final Tensor nanquantile(Tensor q) {
+        return nanquantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: of what is not NaN.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor nanquantile(double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanquantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor nanquantile(double q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(q, dim, keepdim, "linear")}. */
+    public final Tensor nanquantile(double q, Long dim, boolean keepdim) {
+        return nanquantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor nanquantile(double q, long dim, boolean keepdim) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, dim, false, "linear")}. */
+    public final Tensor nanquantile(double q, Long dim) {
+        return nanquantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor nanquantile(double q, long dim) {
+        return nanquantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, (Long) null, false, "linear")}. */
+    public final Tensor nanquantile(double q) {
+        return nanquantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Counts the elements in bins of equal width between two numbers, or between the least and the largest element if these are equal. What lies outside is left out.
+     * <p>{@code out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins.
+     *
+     * @param bins as in the formula
+     * @param min as in the formula
+     * @param max as in the formula
+     * @return the result
+     */
+    public final Tensor histc(long bins, Number min, Number max) {
+        Scalar min1 = Scalar.of(min);
+        Scalar max1 = Scalar.of(max);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.histc(self.handle(), bins, min1.tag(), min1.bits(), min1.imag(), max1.tag(), max1.bits(), max1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code histc(bins, min, 0)}. */
+    public final Tensor histc(long bins, Number min) {
+        return histc(bins, min, 0);
+    }
+
+    /** The same as {@code histc(bins, 0, 0)}. */
+    public final Tensor histc(long bins) {
+        return histc(bins, 0, 0);
+    }
+
+    /** The same as {@code histc(100L, 0, 0)}. */
+    public final Tensor histc() {
+        return histc(100L, 0, 0);
+    }
+
+    /**
+     * Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins), (bins + 1)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public final Results.HistBinEdges histogram(long bins, double[] range, Tensor weight, boolean density) {
+        Tensor self = self();
+        Tensor.acquire(self, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bin_ct(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
+    /** The same as {@code histogram(bins, range, weight, false)}. */
+    public final Results.HistBinEdges histogram(long bins, double[] range, Tensor weight) {
+        return histogram(bins, range, weight, false);
+    }
+
+    /** The same as {@code histogram(bins, range, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram(long bins, double[] range) {
+        return histogram(bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(bins, (double[]) null, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram(long bins) {
+        return histogram(bins, (double[]) null, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(100L, (double[]) null, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram() {
+        return histogram(100L, (double[]) null, (Tensor) null, false);
+    }
+
+    /**
+     * Counts the elements, or adds up their weights, in bins with the given ascending edges; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with bins_k <= self_i < bins_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*), (n + 1) -> (n), (n + 1)}.
+     * <p>Errors: The tensor must be floating point, and the edges of its dtype, at least 2 in one dimension. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public final Results.HistBinEdges histogram(Tensor bins, Tensor weight, boolean density) {
+        Tensor self = self();
+        Tensor.acquire(self, bins, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bins_tensor(self.handle(), bins.handle(), Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
+        } finally {
+            Tensor.release(self, bins, weight);
+        }
+    }
+
+    /** The same as {@code histogram(bins, weight, false)}. */
+    public final Results.HistBinEdges histogram(Tensor bins, Tensor weight) {
+        return histogram(bins, weight, false);
+    }
+
+    /** The same as {@code histogram(bins, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram(Tensor bins) {
+        return histogram(bins, (Tensor) null, false);
     }
 
     // view: Other shapes over the same storage.

@@ -5708,6 +5708,201 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor index(Tensor self, Tensor[] indices) {
+        Tensor[] held = Tensor.concat(indices, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor index_out(Tensor self, Tensor[] indices, Tensor out) {
+        Tensor[] held = Tensor.concat(indices, self, out);
+        Tensor.acquire(held);
+        try {
+            Native.index_Tensor_out(self.handle(), Tensor.handlesOrZero(indices), out.handle());
+            return out;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public static Tensor index_put(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put(self, indices, values, false)}. */
+    public static Tensor index_put(Tensor self, Tensor[] indices, Tensor values) {
+        return index_put(self, indices, values, false);
+    }
+
+    /**
+     * Writes values as <code>index_put</code> does; the indices are checked whether <code>unsafe</code> or not.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @param unsafe as in the formula
+     * @return the result
+     */
+    public static Tensor _index_put_impl(Tensor self, Tensor[] indices, Tensor values, boolean accumulate, boolean unsafe) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._index_put_impl(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate, unsafe));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _index_put_impl(self, indices, values, accumulate, false)}. */
+    public static Tensor _index_put_impl(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        return _index_put_impl(self, indices, values, accumulate, false);
+    }
+
+    /** The same as {@code _index_put_impl(self, indices, values, false, false)}. */
+    public static Tensor _index_put_impl(Tensor self, Tensor[] indices, Tensor values) {
+        return _index_put_impl(self, indices, values, false, false);
+    }
+
+    /**
+     * Takes elements as <code>index</code> does; the indices are checked here, too.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code as index}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_index(Tensor self, Tensor[] indices) {
+        Tensor[] held = Tensor.concat(indices, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Writes values as <code>index_put</code> does; the indices are checked here, too.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code as index_put}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_index_put(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _unsafe_index_put(self, indices, values, false)}. */
+    public static Tensor _unsafe_index_put(Tensor self, Tensor[] indices, Tensor values) {
+        return _unsafe_index_put(self, indices, values, false);
+    }
+
+    /**
+     * Takes the elements that indices lead to where a mask is true, else one value; what lies outside is moved to the nearest place inside.
+     * <p>{@code out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill}
+     * <p>Shapes: {@code (*), mask and indices that broadcast to (+) -> (+)}.
+     * <p>Errors: The indices must be int32 or int64 and broadcast; the mask must be bool.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param indices as in the formula
+     * @param fill as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_masked_index(Tensor self, Tensor mask, Tensor[] indices, Number fill) {
+        Scalar fill1 = Scalar.of(fill);
+        Tensor[] held = Tensor.concat(indices, self, mask);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_masked_index(self.handle(), mask.handle(), Tensor.handlesOrZero(indices), fill1.tag(), fill1.bits(), fill1.imag()));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Adds values where indices lead to and a mask is true: the gradient of <code>_unsafe_masked_index</code>.
+     * <p>{@code out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]}
+     * <p>Shapes: {@code (*), mask, indices and values that broadcast to (+) -> (*)}.
+     * <p>Errors: The indices must be int32 or int64 and broadcast; the mask must be bool; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor[] indices, Tensor values) {
+        Tensor[] held = Tensor.concat(indices, self, mask, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), Tensor.handlesOrZero(indices), values.handle()));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
      * Joins tensors along a dimension; the dtypes are promoted.
      * <p>{@code out = tensors[0], tensors[1], ... along dim}
      * <p>Shapes: {@code (..., d_k, ...) each -> (..., sum of d_k, ...)}.
@@ -7752,6 +7947,289 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code linear_out(input, weight, (Tensor) null, out)}. */
     public static Tensor linear_out(Tensor input, Tensor weight, Tensor out) {
         return linear_out(input, weight, (Tensor) null, out);
+    }
+
+    /**
+     * Sums products of elements over named dimensions, as an equation in Einstein's notation says. The tensors are multiplied from left to right, or in pairs that a path lists.
+     * <p>{@code 'ij,jk->ik': out[i, k] = sum_j tensors_0[i, j] * tensors_1[j, k]}
+     * <p>Shapes: {@code as the equation says}.
+     * <p>Errors: The equation must have letters, at most one ellipsis for each tensor, as many subscripts as dimensions; sizes of one letter must broadcast.
+     *
+     * @param equation as in the formula
+     * @param tensors as in the formula
+     * @param path as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor einsum(String equation, Tensor[] tensors, long... path) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.einsum(equation, Tensor.handles(tensors), path));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /** The same as {@code einsum(equation, tensors, (long[]) null)}. */
+    public static Tensor einsum(String equation, Tensor... tensors) {
+        return einsum(equation, tensors, (long[]) null);
+    }
+
+    /**
+     * Sums products of elements over pairs of dimensions of two tensors.
+     * <p>{@code out[i..., j...] = sum over k... of self[i..., k...] * other[k..., j...]}
+     * <p>Shapes: {@code (i..., k...), (k..., j...) -> (i..., j...)}.
+     * <p>Errors: As many dimensions of both, of the same sizes or 1, and the same dtype.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dimsSelf as in the formula
+     * @param dimsOther as in the formula
+     * @return the result
+     */
+    public static Tensor tensordot(Tensor self, Tensor other, long[] dimsSelf, long... dimsOther) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.tensordot(self.handle(), other.handle(), dimsSelf, dimsOther));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies vectors of three elements along a dimension: the cross product.
+     * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
+     * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
+     * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_cross(Tensor self, Tensor other, long dim) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.linalg_cross(self.handle(), other.handle(), dim));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code linalg_cross(self, other, -1L)}. */
+    public static Tensor linalg_cross(Tensor self, Tensor other) {
+        return linalg_cross(self, other, -1L);
+    }
+
+    /**
+     * Multiplies vectors as <code>linalg_cross</code> does, along the first dimension of size 3 unless one is given.
+     * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
+     * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
+     * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor cross(Tensor self, Tensor other, Long dim) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.cross(self.handle(), other.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code cross(self, other, Long.valueOf(dim))}. */
+    public static Tensor cross(Tensor self, Tensor other, long dim) {
+        return cross(self, other, Long.valueOf(dim));
+    }
+
+    /** The same as {@code cross(self, other, (Long) null)}. */
+    public static Tensor cross(Tensor self, Tensor other) {
+        return cross(self, other, (Long) null);
+    }
+
+    /**
+     * Multiplies vectors along a dimension, the first conjugated.
+     * <p>{@code out = sum over dim of conj(x) * y}
+     * <p>Shapes: {@code (..., d, ...), (..., d, ...) broadcastable -> (..., ...)}.
+     * <p>Errors: Both must be floating point or complex, of the same dtype, and have the same size along the dimension.
+     *
+     * @param x as in the formula
+     * @param y as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_vecdot(Tensor x, Tensor y, long dim) {
+        Tensor.acquire(x, y);
+        try {
+            return Tensor.wrap(Native.linalg_vecdot(x.handle(), y.handle(), dim));
+        } finally {
+            Tensor.release(x, y);
+        }
+    }
+
+    /** The same as {@code linalg_vecdot(x, y, -1L)}. */
+    public static Tensor linalg_vecdot(Tensor x, Tensor y) {
+        return linalg_vecdot(x, y, -1L);
+    }
+
+    /**
+     * Lists the powers of each element, from 0 on: the Vandermonde matrix.
+     * <p>{@code out[..., i, j] = x[..., i]^j}
+     * <p>Shapes: {@code (..., n) -> (..., n, N), N = n if not given}.
+     * <p>Errors: N must be greater than 1; bool is refused.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor linalg_vander(Tensor x, Long N) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.linalg_vander(x.handle(), N != null, Convert.longOrZero(N)));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
+    public static Tensor linalg_vander(Tensor x, long N) {
+        return linalg_vander(x, Long.valueOf(N));
+    }
+
+    /** The same as {@code linalg_vander(x, (Long) null)}. */
+    public static Tensor linalg_vander(Tensor x) {
+        return linalg_vander(x, (Long) null);
+    }
+
+    /**
+     * Sums the diagonal of a matrix; integers give int64.
+     * <p>{@code out = sum_i self[i, i]}
+     * <p>Shapes: {@code (n, m) -> ()}.
+     * <p>Errors: There must be two dimensions; bool and halves are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor trace(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.trace(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
+     * <p>{@code out[..., i] = A[..., i, i + offset]}
+     * <p>Shapes: {@code (..., n, m) -> (..., length of the diagonal)}.
+     * <p>Errors: The dimensions must differ. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param A as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_diagonal(Tensor A, long offset, long dim1, long dim2) {
+        Tensor.acquire(A);
+        try {
+            return Tensor.wrap(Native.linalg_diagonal(A.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(A);
+        }
+    }
+
+    /** The same as {@code linalg_diagonal(A, offset, dim1, -1L)}. */
+    public static Tensor linalg_diagonal(Tensor A, long offset, long dim1) {
+        return linalg_diagonal(A, offset, dim1, -1L);
+    }
+
+    /** The same as {@code linalg_diagonal(A, offset, -2L, -1L)}. */
+    public static Tensor linalg_diagonal(Tensor A, long offset) {
+        return linalg_diagonal(A, offset, -2L, -1L);
+    }
+
+    /** The same as {@code linalg_diagonal(A, 0L, -2L, -1L)}. */
+    public static Tensor linalg_diagonal(Tensor A) {
+        return linalg_diagonal(A, 0L, -2L, -1L);
+    }
+
+    /**
+     * Multiplies each element of a tensor with a whole other one: the Kronecker product.
+     * <p>{@code out[i * m + j] = self[i] * other[j] for each dimension, of size m in other}
+     * <p>Shapes: {@code (n_0, ...), (m_0, ...) -> (n_0 m_0, ...)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor kron(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.kron(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Another name of <code>matmul</code>.
+     * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
+     * <p>Shapes: {@code as matmul}.
+     * <p>Errors: As matmul.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_matmul(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.linalg_matmul(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the exponential of square matrices.
+     * <p>{@code out = 1 + A + A A / 2! + A A A / 3! + ...}
+     * <p>Shapes: {@code (..., n, n) -> (..., n, n)}.
+     * <p>Errors: The matrices must be square, finite, floating point or complex.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_matrix_exp(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.linalg_matrix_exp(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Another name of <code>linalg_matrix_exp</code>.
+     * <p>{@code out = 1 + A + A A / 2! + A A A / 3! + ...}
+     * <p>Shapes: {@code (..., n, n) -> (..., n, n)}.
+     * <p>Errors: The matrices must be square, finite, floating point or complex.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor matrix_exp(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.matrix_exp(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
     }
 
     // loss: Losses, and the log-probabilities they start from.
@@ -10926,6 +11404,47 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor min(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.min_other(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor min_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.min_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
      * Chooses from two tensors by a condition.
      * <p>{@code out_i = self_i if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
@@ -11050,6 +11569,26 @@ public abstract sealed class TorchFunctions permits Torch {
             return Tensor.wrap(Native.masked_fill_Scalar(self.handle(), mask.handle(), value1.tag(), value1.bits(), value1.imag()));
         } finally {
             Tensor.release(self, mask);
+        }
+    }
+
+    /**
+     * Sets the elements under a mask to the value of a tensor without dimensions.
+     * <p>{@code out_i = value if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
+     * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor masked_fill(Tensor self, Tensor mask, Tensor value) {
+        Tensor.acquire(self, mask, value);
+        try {
+            return Tensor.wrap(Native.masked_fill_Tensor(self.handle(), mask.handle(), value.handle()));
+        } finally {
+            Tensor.release(self, mask, value);
         }
     }
 
@@ -13917,6 +14456,47 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+     * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor logcumsumexp(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logcumsumexp(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+     * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logcumsumexp_out(Tensor self, long dim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.logcumsumexp_out(self.handle(), dim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
      * Takes the norm of any order along dimensions; none given means all.
      * <p>{@code out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
@@ -14705,6 +15285,2095 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code nanmedian_out(self, dim, false, values, indices)}. */
     public static Results.ValuesIndices nanmedian_out(Tensor self, long dim, Tensor values, Tensor indices) {
         return nanmedian_out(self, dim, false, values, indices);
+    }
+
+    // series: Differences, gradients, integrals and covariances of sampled values.
+
+    /**
+     * Subtracts neighbours along a dimension, so many times, of which elements may be put before and behind; truth values are compared.
+     * <p>{@code out_i = self_(i + 1) - self_i}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d - n, ...)}.
+     * <p>Errors: There must be a dimension; n must not be negative; what is joined must have the same other sizes. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param n as in the formula
+     * @param dim as in the formula
+     * @param prepend as in the formula, or null for none
+     * @param append as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor diff(Tensor self, long n, long dim, Tensor prepend, Tensor append) {
+        Tensor.acquire(self, prepend, append);
+        try {
+            return Tensor.wrap(Native.diff(self.handle(), n, dim, Tensor.handleOrZero(prepend), Tensor.handleOrZero(append)));
+        } finally {
+            Tensor.release(self, prepend, append);
+        }
+    }
+
+    /** The same as {@code diff(self, n, dim, prepend, (Tensor) null)}. */
+    public static Tensor diff(Tensor self, long n, long dim, Tensor prepend) {
+        return diff(self, n, dim, prepend, (Tensor) null);
+    }
+
+    /** The same as {@code diff(self, n, dim, (Tensor) null, (Tensor) null)}. */
+    public static Tensor diff(Tensor self, long n, long dim) {
+        return diff(self, n, dim, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(self, n, -1L, (Tensor) null, (Tensor) null)}. */
+    public static Tensor diff(Tensor self, long n) {
+        return diff(self, n, -1L, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(self, 1L, -1L, (Tensor) null, (Tensor) null)}. */
+    public static Tensor diff(Tensor self) {
+        return diff(self, 1L, -1L, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at one distance.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula, or null for none
+     * @param dim as in the formula, or null for none
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, Number spacing, Long dim, long edgeOrder) {
+        Scalar spacing1 = Scalar.ofNullable(spacing);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.gradient_scalarint(self.handle(), spacing1.tag(), spacing1.bits(), spacing1.imag(), dim != null, Convert.longOrZero(dim), edgeOrder));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, long dim, long edgeOrder) {
+        return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, Long dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, long dim) {
+        return gradient(self, spacing, Long.valueOf(dim), 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing) {
+        return gradient(self, spacing, (Long) null, 1L);
+    }
+
+    /** The same as {@code gradient(self, (Number) null, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self) {
+        return gradient(self, (Number) null, (Long) null, 1L);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, with samples at one distance.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, Number spacing, long[] dim, long edgeOrder) {
+        Scalar spacing1 = Scalar.of(spacing);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.gradient_scalararray(self.handle(), spacing1.tag(), spacing1.bits(), spacing1.imag(), dim, edgeOrder));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, long... dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, with samples at distance 1.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, long[] dim, long edgeOrder) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.gradient_array(self.handle(), dim, edgeOrder));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gradient(self, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, long... dim) {
+        return gradient(self, dim, 1L);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at a distance for each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula, or null for none
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, Long dim, long edgeOrder) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.gradient_scalarrayint(self.handle(), Scalar.tags(spacing), Scalar.bits(spacing), Scalar.imags(spacing), dim != null, Convert.longOrZero(dim), edgeOrder));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long dim, long edgeOrder) {
+        return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, Long dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long dim) {
+        return gradient(self, spacing, Long.valueOf(dim), 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing) {
+        return gradient(self, spacing, (Long) null, 1L);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, with samples at a distance for each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long[] dim, long edgeOrder) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.gradient_scalarrayarray(self.handle(), Scalar.tags(spacing), Scalar.bits(spacing), Scalar.imags(spacing), dim, edgeOrder));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long... dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at given places along each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula, or null for none
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, Long dim, long edgeOrder) {
+        Tensor[] held = Tensor.concat(spacing, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrapAll(Native.gradient_tensorarrayint(self.handle(), Tensor.handles(spacing), dim != null, Convert.longOrZero(dim), edgeOrder));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long dim, long edgeOrder) {
+        return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, Long dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long dim) {
+        return gradient(self, spacing, Long.valueOf(dim), 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor... spacing) {
+        return gradient(self, spacing, (Long) null, 1L);
+    }
+
+    /**
+     * Estimates the derivative of sampled values along dimensions, with samples at given places along each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
+     *
+     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
+     * @return the result
+     */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long[] dim, long edgeOrder) {
+        Tensor[] held = Tensor.concat(spacing, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrapAll(Native.gradient_tensorarray(self.handle(), Tensor.handles(spacing), dim, edgeOrder));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long... dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /**
+     * Integrates samples at given places along a dimension, by the trapezoidal rule.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
+     * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param x as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor trapezoid(Tensor y, Tensor x, long dim) {
+        Tensor.acquire(y, x);
+        try {
+            return Tensor.wrap(Native.trapezoid_x(y.handle(), x.handle(), dim));
+        } finally {
+            Tensor.release(y, x);
+        }
+    }
+
+    /** The same as {@code trapezoid(y, x, -1L)}. */
+    public static Tensor trapezoid(Tensor y, Tensor x) {
+        return trapezoid(y, x, -1L);
+    }
+
+    /**
+     * Another name of <code>trapezoid</code>.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
+     * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param x as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor trapz(Tensor y, Tensor x, long dim) {
+        Tensor.acquire(y, x);
+        try {
+            return Tensor.wrap(Native.trapz_x(y.handle(), x.handle(), dim));
+        } finally {
+            Tensor.release(y, x);
+        }
+    }
+
+    /** The same as {@code trapz(y, x, -1L)}. */
+    public static Tensor trapz(Tensor y, Tensor x) {
+        return trapz(y, x, -1L);
+    }
+
+    /**
+     * Integrates samples at given places along a dimension up to each, by the trapezoidal rule.
+     * <p>{@code out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
+     * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., d - 1, ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param x as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor cumulative_trapezoid(Tensor y, Tensor x, long dim) {
+        Tensor.acquire(y, x);
+        try {
+            return Tensor.wrap(Native.cumulative_trapezoid_x(y.handle(), x.handle(), dim));
+        } finally {
+            Tensor.release(y, x);
+        }
+    }
+
+    /** The same as {@code cumulative_trapezoid(y, x, -1L)}. */
+    public static Tensor cumulative_trapezoid(Tensor y, Tensor x) {
+        return cumulative_trapezoid(y, x, -1L);
+    }
+
+    /**
+     * Integrates samples at one distance along a dimension, by the trapezoidal rule.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * dx}
+     * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor trapezoid(Tensor y, Number dx, long dim) {
+        Scalar dx1 = Scalar.of(dx);
+        Tensor.acquire(y);
+        try {
+            return Tensor.wrap(Native.trapezoid_dx(y.handle(), dx1.tag(), dx1.bits(), dx1.imag(), dim));
+        } finally {
+            Tensor.release(y);
+        }
+    }
+
+    /** The same as {@code trapezoid(y, dx, -1L)}. */
+    public static Tensor trapezoid(Tensor y, Number dx) {
+        return trapezoid(y, dx, -1L);
+    }
+
+    /** The same as {@code trapezoid(y, 1, -1L)}. */
+    public static Tensor trapezoid(Tensor y) {
+        return trapezoid(y, 1, -1L);
+    }
+
+    /**
+     * Another name of <code>trapezoid</code>.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * dx}
+     * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor trapz(Tensor y, double dx, long dim) {
+        Tensor.acquire(y);
+        try {
+            return Tensor.wrap(Native.trapz_dx(y.handle(), dx, dim));
+        } finally {
+            Tensor.release(y);
+        }
+    }
+
+    /** The same as {@code trapz(y, dx, -1L)}. */
+    public static Tensor trapz(Tensor y, double dx) {
+        return trapz(y, dx, -1L);
+    }
+
+    /** The same as {@code trapz(y, 1.0, -1L)}. */
+    public static Tensor trapz(Tensor y) {
+        return trapz(y, 1.0, -1L);
+    }
+
+    /**
+     * Integrates samples at one distance along a dimension up to each, by the trapezoidal rule.
+     * <p>{@code out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * dx}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d - 1, ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor cumulative_trapezoid(Tensor y, Number dx, long dim) {
+        Scalar dx1 = Scalar.of(dx);
+        Tensor.acquire(y);
+        try {
+            return Tensor.wrap(Native.cumulative_trapezoid_dx(y.handle(), dx1.tag(), dx1.bits(), dx1.imag(), dim));
+        } finally {
+            Tensor.release(y);
+        }
+    }
+
+    /** The same as {@code cumulative_trapezoid(y, dx, -1L)}. */
+    public static Tensor cumulative_trapezoid(Tensor y, Number dx) {
+        return cumulative_trapezoid(y, dx, -1L);
+    }
+
+    /** The same as {@code cumulative_trapezoid(y, 1, -1L)}. */
+    public static Tensor cumulative_trapezoid(Tensor y) {
+        return cumulative_trapezoid(y, 1, -1L);
+    }
+
+    /**
+     * Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each as often as <code>fweights</code> say and as important as <code>aweights</code> say.
+     * <p>{@code out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)}
+     * <p>Shapes: {@code (n, k) or (k), (k), (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused; integral and floating point weights, as many as observations, none negative, not all zero.
+     *
+     * @param self as in the formula
+     * @param correction as in the formula
+     * @param fweights as in the formula, or null for none
+     * @param aweights as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor cov(Tensor self, long correction, Tensor fweights, Tensor aweights) {
+        Tensor.acquire(self, fweights, aweights);
+        try {
+            return Tensor.wrap(Native.cov(self.handle(), correction, Tensor.handleOrZero(fweights), Tensor.handleOrZero(aweights)));
+        } finally {
+            Tensor.release(self, fweights, aweights);
+        }
+    }
+
+    /** The same as {@code cov(self, correction, fweights, (Tensor) null)}. */
+    public static Tensor cov(Tensor self, long correction, Tensor fweights) {
+        return cov(self, correction, fweights, (Tensor) null);
+    }
+
+    /** The same as {@code cov(self, correction, (Tensor) null, (Tensor) null)}. */
+    public static Tensor cov(Tensor self, long correction) {
+        return cov(self, correction, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code cov(self, 1L, (Tensor) null, (Tensor) null)}. */
+    public static Tensor cov(Tensor self) {
+        return cov(self, 1L, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
+     * <p>{@code out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1}
+     * <p>Shapes: {@code (n, k) or (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor corrcoef(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.corrcoef(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    // sorting: Sorting, searching, counting.
+
+    /**
+     * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices sort(Tensor self, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort(self.handle(), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(self, dim, false)}. */
+    public static Results.ValuesIndices sort(Tensor self, long dim) {
+        return sort(self, dim, false);
+    }
+
+    /** The same as {@code sort(self, -1L, false)}. */
+    public static Results.ValuesIndices sort(Tensor self) {
+        return sort(self, -1L, false);
+    }
+
+    /**
+     * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices sort_out(Tensor self, long dim, boolean descending, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.sort_values(self.handle(), dim, descending, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code sort_out(self, dim, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        return sort_out(self, dim, false, values, indices);
+    }
+
+    /** The same as {@code sort_out(self, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, Tensor values, Tensor indices) {
+        return sort_out(self, -1L, false, values, indices);
+    }
+
+    /**
+     * Sorts a dimension as <code>sort</code> does, which is stable whether asked for or not.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices sort(Tensor self, Boolean stable, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort_stable(self.handle(), Convert.flag(stable), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(self, stable, dim, false)}. */
+    public static Results.ValuesIndices sort(Tensor self, Boolean stable, long dim) {
+        return sort(self, stable, dim, false);
+    }
+
+    /** The same as {@code sort(self, stable, -1L, false)}. */
+    public static Results.ValuesIndices sort(Tensor self, Boolean stable) {
+        return sort(self, stable, -1L, false);
+    }
+
+    /**
+     * Sorts a dimension as <code>sort</code> does, which is stable whether asked for or not.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices sort_out(Tensor self, Boolean stable, long dim, boolean descending, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.sort_values_stable(self.handle(), Convert.flag(stable), dim, descending, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code sort_out(self, stable, dim, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, Boolean stable, long dim, Tensor values, Tensor indices) {
+        return sort_out(self, stable, dim, false, values, indices);
+    }
+
+    /** The same as {@code sort_out(self, stable, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, Boolean stable, Tensor values, Tensor indices) {
+        return sort_out(self, stable, -1L, false, values, indices);
+    }
+
+    /**
+     * Sorts the first dimension.
+     * <p>{@code out = sort(self, 0)[0]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor msort(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.msort(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the indices that sort a dimension; equal elements stay in their order.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Tensor argsort(Tensor self, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort(self.handle(), dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(self, dim, false)}. */
+    public static Tensor argsort(Tensor self, long dim) {
+        return argsort(self, dim, false);
+    }
+
+    /** The same as {@code argsort(self, -1L, false)}. */
+    public static Tensor argsort(Tensor self) {
+        return argsort(self, -1L, false);
+    }
+
+    /**
+     * Finds the indices that sort a dimension as <code>argsort</code> does, which is stable whether asked for or not.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Tensor argsort(Tensor self, boolean stable, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort_stable(self.handle(), stable, dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(self, stable, dim, false)}. */
+    public static Tensor argsort(Tensor self, boolean stable, long dim) {
+        return argsort(self, stable, dim, false);
+    }
+
+    /** The same as {@code argsort(self, stable, -1L, false)}. */
+    public static Tensor argsort(Tensor self, boolean stable) {
+        return argsort(self, stable, -1L, false);
+    }
+
+    /**
+     * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+     * <p>{@code values = sort(self, dim)[k - 1]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: k must lie between 1 and the size of the dimension. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices kthvalue(Tensor self, long k, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.kthvalue(self.handle(), k, dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code kthvalue(self, k, dim, false)}. */
+    public static Results.ValuesIndices kthvalue(Tensor self, long k, long dim) {
+        return kthvalue(self, k, dim, false);
+    }
+
+    /** The same as {@code kthvalue(self, k, -1L, false)}. */
+    public static Results.ValuesIndices kthvalue(Tensor self, long k) {
+        return kthvalue(self, k, -1L, false);
+    }
+
+    /**
+     * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+     * <p>{@code values = sort(self, dim)[k - 1]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: k must lie between 1 and the size of the dimension. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices kthvalue_out(Tensor self, long k, long dim, boolean keepdim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.kthvalue_values(self.handle(), k, dim, keepdim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code kthvalue_out(self, k, dim, false, values, indices)}. */
+    public static Results.ValuesIndices kthvalue_out(Tensor self, long k, long dim, Tensor values, Tensor indices) {
+        return kthvalue_out(self, k, dim, false, values, indices);
+    }
+
+    /** The same as {@code kthvalue_out(self, k, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices kthvalue_out(Tensor self, long k, Tensor values, Tensor indices) {
+        return kthvalue_out(self, k, -1L, false, values, indices);
+    }
+
+    /**
+     * Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+     * <p>{@code values = the least x for which the number of self_i = x along dim is greatest}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices mode(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.mode(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code mode(self, dim, false)}. */
+    public static Results.ValuesIndices mode(Tensor self, long dim) {
+        return mode(self, dim, false);
+    }
+
+    /** The same as {@code mode(self, -1L, false)}. */
+    public static Results.ValuesIndices mode(Tensor self) {
+        return mode(self, -1L, false);
+    }
+
+    /**
+     * Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+     * <p>{@code values = the least x for which the number of self_i = x along dim is greatest}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices mode_out(Tensor self, long dim, boolean keepdim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.mode_values(self.handle(), dim, keepdim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code mode_out(self, dim, false, values, indices)}. */
+    public static Results.ValuesIndices mode_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        return mode_out(self, dim, false, values, indices);
+    }
+
+    /** The same as {@code mode_out(self, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices mode_out(Tensor self, Tensor values, Tensor indices) {
+        return mode_out(self, -1L, false, values, indices);
+    }
+
+    /**
+     * Finds the distinct elements, in ascending order whether asked for or not, to which of them each belongs, and how often they occur. No NaN equals another.
+     * <p>{@code values[inverse_i] = self_i, counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (*) -> (n), (*), (n)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted, boolean returnInverse, boolean returnCounts) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native._unique2(self.handle(), sorted, returnInverse, returnCounts));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _unique2(self, sorted, returnInverse, false)}. */
+    public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted, boolean returnInverse) {
+        return _unique2(self, sorted, returnInverse, false);
+    }
+
+    /** The same as {@code _unique2(self, sorted, false, false)}. */
+    public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted) {
+        return _unique2(self, sorted, false, false);
+    }
+
+    /** The same as {@code _unique2(self, true, false, false)}. */
+    public static Results.Result0Result1Result2 _unique2(Tensor self) {
+        return _unique2(self, true, false, false);
+    }
+
+    /**
+     * Finds the distinct elements as <code>_unique2</code> does, without counts.
+     * <p>{@code values[inverse_i] = self_i}
+     * <p>Shapes: {@code (*) -> (n), (*)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 _unique(Tensor self, boolean sorted, boolean returnInverse) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native._unique(self.handle(), sorted, returnInverse));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _unique(self, sorted, false)}. */
+    public static Results.Result0Result1 _unique(Tensor self, boolean sorted) {
+        return _unique(self, sorted, false);
+    }
+
+    /** The same as {@code _unique(self, true, false)}. */
+    public static Results.Result0Result1 _unique(Tensor self) {
+        return _unique(self, true, false);
+    }
+
+    /**
+     * Finds the distinct slices along a dimension, in lexicographic order, to which of them each belongs, and how often they occur.
+     * <p>{@code values[inverse_i] = self[..., i, ...], counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (..., d, ...) -> (..., n, ...), (d), (n)}.
+     * <p>Errors: Complex tensors are refused, and slices without elements. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted, boolean returnInverse, boolean returnCounts) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.unique_dim(self.handle(), dim, sorted, returnInverse, returnCounts));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unique_dim(self, dim, sorted, returnInverse, false)}. */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted, boolean returnInverse) {
+        return unique_dim(self, dim, sorted, returnInverse, false);
+    }
+
+    /** The same as {@code unique_dim(self, dim, sorted, false, false)}. */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted) {
+        return unique_dim(self, dim, sorted, false, false);
+    }
+
+    /** The same as {@code unique_dim(self, dim, true, false, false)}. */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim) {
+        return unique_dim(self, dim, true, false, false);
+    }
+
+    /**
+     * Leaves out what equals the element before it, or the slice along a dimension; tells where each went, and how many were alike.
+     * <p>{@code values[inverse_i] = self_i, counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (*) -> (n), (*), (n), or (..., d, ...) -> (..., n, ...), (d), (n) with a dimension}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts, Long dim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.unique_consecutive(self.handle(), returnInverse, returnCounts, dim != null, Convert.longOrZero(dim)));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim))}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts, long dim) {
+        return unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim));
+    }
+
+    /** The same as {@code unique_consecutive(self, returnInverse, returnCounts, (Long) null)}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts) {
+        return unique_consecutive(self, returnInverse, returnCounts, (Long) null);
+    }
+
+    /** The same as {@code unique_consecutive(self, returnInverse, false, (Long) null)}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse) {
+        return unique_consecutive(self, returnInverse, false, (Long) null);
+    }
+
+    /** The same as {@code unique_consecutive(self, false, false, (Long) null)}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self) {
+        return unique_consecutive(self, false, false, (Long) null);
+    }
+
+    /**
+     * Leaves out slices along a dimension that equal the one before; tells where each went, and how many were alike.
+     * <p>{@code values[inverse_i] = self[..., i, ...], counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (..., d, ...) -> (..., n, ...), (d), (n)}.
+     * <p>Errors: Complex tensors are refused, and slices without elements. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim, boolean returnInverse, boolean returnCounts) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.unique_dim_consecutive(self.handle(), dim, returnInverse, returnCounts));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unique_dim_consecutive(self, dim, returnInverse, false)}. */
+    public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim, boolean returnInverse) {
+        return unique_dim_consecutive(self, dim, returnInverse, false);
+    }
+
+    /** The same as {@code unique_dim_consecutive(self, dim, false, false)}. */
+    public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim) {
+        return unique_dim_consecutive(self, dim, false, false);
+    }
+
+    /**
+     * Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (..., n) or (n), (..., m) -> (..., m)}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side, Tensor sorter) {
+        Tensor.acquire(sortedSequence, self, sorter);
+        try {
+            return Tensor.wrap(Native.searchsorted_Tensor(sortedSequence.handle(), self.handle(), outInt32, right, side, Tensor.handleOrZero(sorter)));
+        } finally {
+            Tensor.release(sortedSequence, self, sorter);
+        }
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side) {
+        return searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right) {
+        return searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32) {
+        return searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self) {
+        return searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null);
+    }
+
+    /**
+     * Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (..., n) or (n), (..., m) -> (..., m)}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side, Tensor sorter, Tensor out) {
+        Tensor.acquire(sortedSequence, self, sorter, out);
+        try {
+            Native.searchsorted_Tensor_out(sortedSequence.handle(), self.handle(), outInt32, right, side, Tensor.handleOrZero(sorter), out.handle());
+            return out;
+        } finally {
+            Tensor.release(sortedSequence, self, sorter, out);
+        }
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, Tensor out) {
+        return searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out);
+    }
+
+    /**
+     * Finds where a number belongs in an ascending sequence.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (n) -> ()}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side, Tensor sorter) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(sortedSequence, sorter);
+        try {
+            return Tensor.wrap(Native.searchsorted_Scalar(sortedSequence.handle(), self1.tag(), self1.bits(), self1.imag(), outInt32, right, side, Tensor.handleOrZero(sorter)));
+        } finally {
+            Tensor.release(sortedSequence, sorter);
+        }
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side) {
+        return searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right) {
+        return searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32) {
+        return searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self) {
+        return searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null);
+    }
+
+    /**
+     * Finds where a number belongs in an ascending sequence.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (n) -> ()}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side, Tensor sorter, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(sortedSequence, sorter, out);
+        try {
+            Native.searchsorted_Scalar_out(sortedSequence.handle(), self1.tag(), self1.bits(), self1.imag(), outInt32, right, side, Tensor.handleOrZero(sorter), out.handle());
+            return out;
+        } finally {
+            Tensor.release(sortedSequence, sorter, out);
+        }
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, Tensor out) {
+        return searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out);
+    }
+
+    /**
+     * Finds between which of some ascending boundaries elements lie.
+     * <p>{@code out_i = number of boundaries < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (*), (n) -> (*)}.
+     * <p>Errors: The boundaries must have one dimension.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @return the result
+     */
+    public static Tensor bucketize(Tensor self, Tensor boundaries, boolean outInt32, boolean right) {
+        Tensor.acquire(self, boundaries);
+        try {
+            return Tensor.wrap(Native.bucketize_Tensor(self.handle(), boundaries.handle(), outInt32, right));
+        } finally {
+            Tensor.release(self, boundaries);
+        }
+    }
+
+    /** The same as {@code bucketize(self, boundaries, outInt32, false)}. */
+    public static Tensor bucketize(Tensor self, Tensor boundaries, boolean outInt32) {
+        return bucketize(self, boundaries, outInt32, false);
+    }
+
+    /** The same as {@code bucketize(self, boundaries, false, false)}. */
+    public static Tensor bucketize(Tensor self, Tensor boundaries) {
+        return bucketize(self, boundaries, false, false);
+    }
+
+    /**
+     * Finds between which of some ascending boundaries elements lie.
+     * <p>{@code out_i = number of boundaries < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (*), (n) -> (*)}.
+     * <p>Errors: The boundaries must have one dimension.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bucketize_out(Tensor self, Tensor boundaries, boolean outInt32, boolean right, Tensor out) {
+        Tensor.acquire(self, boundaries, out);
+        try {
+            Native.bucketize_Tensor_out(self.handle(), boundaries.handle(), outInt32, right, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, boundaries, out);
+        }
+    }
+
+    /** The same as {@code bucketize_out(self, boundaries, outInt32, false, out)}. */
+    public static Tensor bucketize_out(Tensor self, Tensor boundaries, boolean outInt32, Tensor out) {
+        return bucketize_out(self, boundaries, outInt32, false, out);
+    }
+
+    /** The same as {@code bucketize_out(self, boundaries, false, false, out)}. */
+    public static Tensor bucketize_out(Tensor self, Tensor boundaries, Tensor out) {
+        return bucketize_out(self, boundaries, false, false, out);
+    }
+
+    /**
+     * Finds between which of some ascending boundaries a number lies.
+     * <p>{@code out = number of boundaries < self, or <= self with `right`}
+     * <p>Shapes: {@code (n) -> ()}.
+     * <p>Errors: The boundaries must have one dimension.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @return the result
+     */
+    public static Tensor bucketize(Number self, Tensor boundaries, boolean outInt32, boolean right) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(boundaries);
+        try {
+            return Tensor.wrap(Native.bucketize_Scalar(self1.tag(), self1.bits(), self1.imag(), boundaries.handle(), outInt32, right));
+        } finally {
+            Tensor.release(boundaries);
+        }
+    }
+
+    /** The same as {@code bucketize(self, boundaries, outInt32, false)}. */
+    public static Tensor bucketize(Number self, Tensor boundaries, boolean outInt32) {
+        return bucketize(self, boundaries, outInt32, false);
+    }
+
+    /** The same as {@code bucketize(self, boundaries, false, false)}. */
+    public static Tensor bucketize(Number self, Tensor boundaries) {
+        return bucketize(self, boundaries, false, false);
+    }
+
+    /**
+     * Tells which elements are among others, or with <code>invert</code> which are not.
+     * <p>{@code out_i = any over j of elements_i = test_elements_j}
+     * <p>Shapes: {@code (*), (+) -> (*)}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param elements as in the formula
+     * @param testElements as in the formula
+     * @param assumeUnique as in the formula
+     * @param invert as in the formula
+     * @return the result
+     */
+    public static Tensor isin(Tensor elements, Tensor testElements, boolean assumeUnique, boolean invert) {
+        Tensor.acquire(elements, testElements);
+        try {
+            return Tensor.wrap(Native.isin_Tensor_Tensor(elements.handle(), testElements.handle(), assumeUnique, invert));
+        } finally {
+            Tensor.release(elements, testElements);
+        }
+    }
+
+    /** The same as {@code isin(elements, testElements, assumeUnique, false)}. */
+    public static Tensor isin(Tensor elements, Tensor testElements, boolean assumeUnique) {
+        return isin(elements, testElements, assumeUnique, false);
+    }
+
+    /** The same as {@code isin(elements, testElements, false, false)}. */
+    public static Tensor isin(Tensor elements, Tensor testElements) {
+        return isin(elements, testElements, false, false);
+    }
+
+    /**
+     * Tells which elements equal a number, or with <code>invert</code> which do not.
+     * <p>{@code out_i = any over j of elements_i = test_elements_j}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param elements as in the formula
+     * @param testElement as in the formula
+     * @param assumeUnique as in the formula
+     * @param invert as in the formula
+     * @return the result
+     */
+    public static Tensor isin(Tensor elements, Number testElement, boolean assumeUnique, boolean invert) {
+        Scalar testElement1 = Scalar.of(testElement);
+        Tensor.acquire(elements);
+        try {
+            return Tensor.wrap(Native.isin_Tensor_Scalar(elements.handle(), testElement1.tag(), testElement1.bits(), testElement1.imag(), assumeUnique, invert));
+        } finally {
+            Tensor.release(elements);
+        }
+    }
+
+    /** The same as {@code isin(elements, testElement, assumeUnique, false)}. */
+    public static Tensor isin(Tensor elements, Number testElement, boolean assumeUnique) {
+        return isin(elements, testElement, assumeUnique, false);
+    }
+
+    /** The same as {@code isin(elements, testElement, false, false)}. */
+    public static Tensor isin(Tensor elements, Number testElement) {
+        return isin(elements, testElement, false, false);
+    }
+
+    /**
+     * Tells whether a number is among the elements, or with <code>invert</code> whether it is not.
+     * <p>{@code out_i = any over j of elements_i = test_elements_j}
+     * <p>Shapes: {@code (+) -> ()}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param element as in the formula
+     * @param testElements as in the formula
+     * @param assumeUnique as in the formula
+     * @param invert as in the formula
+     * @return the result
+     */
+    public static Tensor isin(Number element, Tensor testElements, boolean assumeUnique, boolean invert) {
+        Scalar element1 = Scalar.of(element);
+        Tensor.acquire(testElements);
+        try {
+            return Tensor.wrap(Native.isin_Scalar_Tensor(element1.tag(), element1.bits(), element1.imag(), testElements.handle(), assumeUnique, invert));
+        } finally {
+            Tensor.release(testElements);
+        }
+    }
+
+    /** The same as {@code isin(element, testElements, assumeUnique, false)}. */
+    public static Tensor isin(Number element, Tensor testElements, boolean assumeUnique) {
+        return isin(element, testElements, assumeUnique, false);
+    }
+
+    /** The same as {@code isin(element, testElements, false, false)}. */
+    public static Tensor isin(Number element, Tensor testElements) {
+        return isin(element, testElements, false, false);
+    }
+
+    /**
+     * Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights give float32, others float64.
+     * <p>{@code out_k = number of i with self_i = k, or the sum of their weights}
+     * <p>Shapes: {@code (n), (n) -> (max(minlength, max(self) + 1))}.
+     * <p>Errors: The numbers must be integers, not negative, in one dimension; as many weights; <code>minlength</code> must not be negative.
+     *
+     * @param self as in the formula
+     * @param weights as in the formula, or null for none
+     * @param minlength as in the formula
+     * @return the result
+     */
+    public static Tensor bincount(Tensor self, Tensor weights, long minlength) {
+        Tensor.acquire(self, weights);
+        try {
+            return Tensor.wrap(Native.bincount(self.handle(), Tensor.handleOrZero(weights), minlength));
+        } finally {
+            Tensor.release(self, weights);
+        }
+    }
+
+    /** The same as {@code bincount(self, weights, 0L)}. */
+    public static Tensor bincount(Tensor self, Tensor weights) {
+        return bincount(self, weights, 0L);
+    }
+
+    /** The same as {@code bincount(self, (Tensor) null, 0L)}. */
+    public static Tensor bincount(Tensor self) {
+        return bincount(self, (Tensor) null, 0L);
+    }
+
+    /**
+     * Repeats each slice along a dimension so many times; without a dimension each element.
+     * <p>{@code out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d repeats, ...)}.
+     * <p>Errors: <code>repeats</code> must not be negative; <code>output_size</code> must be the size that results.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor repeat_interleave(Tensor self, long repeats, Long dim, Long outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_int(self.handle(), repeats, dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats, long dim, long outputSize) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats, Long dim) {
+        return repeat_interleave(self, repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats, long dim) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats) {
+        return repeat_interleave(self, repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Repeats slices along a dimension, each as often as its number says; without a dimension all elements.
+     * <p>{@code out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...}
+     * <p>Shapes: {@code (..., d, ...), (d) or (1) -> (..., sum of repeats, ...)}.
+     * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, Long dim, Long outputSize) {
+        Tensor.acquire(self, repeats);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_Tensor(self.handle(), repeats.handle(), dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self, repeats);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, long dim, long outputSize) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, Long dim) {
+        return repeat_interleave(self, repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, long dim) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats) {
+        return repeat_interleave(self, repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Lists each index as often as its number says.
+     * <p>{@code out = 0 repeats_0 times, 1 repeats_1 times, ...}
+     * <p>Shapes: {@code (n) -> (sum of repeats)}.
+     * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     *
+     * @param repeats as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor repeat_interleave(Tensor repeats, Long outputSize) {
+        Tensor.acquire(repeats);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_Tensor(repeats.handle(), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(repeats);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(repeats, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor repeats) {
+        return repeat_interleave(repeats, (Long) null);
+    }
+
+    /**
+     * Finds the elements that differ from zero: a vector of indices for each dimension.
+     * <p>{@code out_d = coordinate d of each i with self_i != 0}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> n + 1 times (number of such elements)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor[] nonzero_numpy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.nonzero_numpy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled up to it.
+     * <p>{@code out = the first `size` rows of nonzero(self), then `fill_value`}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (size, n + 1)}.
+     * <p>Errors: <code>size</code> must not be negative.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param fillValue as in the formula
+     * @return the result
+     */
+    public static Tensor nonzero_static(Tensor self, long size, long fillValue) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nonzero_static(self.handle(), size, fillValue));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nonzero_static(self, size, -1L)}. */
+    public static Tensor nonzero_static(Tensor self, long size) {
+        return nonzero_static(self, size, -1L);
+    }
+
+    /**
+     * Lists the combinations of so many elements of a vector, in the order of their places.
+     * <p>{@code out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement}
+     * <p>Shapes: {@code (n) -> (number of combinations, r)}.
+     * <p>Errors: There must be one dimension; r must not be negative.
+     *
+     * @param self as in the formula
+     * @param r as in the formula
+     * @param withReplacement as in the formula
+     * @return the result
+     */
+    public static Tensor combinations(Tensor self, long r, boolean withReplacement) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.combinations(self.handle(), r, withReplacement));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code combinations(self, r, false)}. */
+    public static Tensor combinations(Tensor self, long r) {
+        return combinations(self, r, false);
+    }
+
+    /** The same as {@code combinations(self, 2L, false)}. */
+    public static Tensor combinations(Tensor self) {
+        return combinations(self, 2L, false);
+    }
+
+    /**
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public static Tensor quantile(Tensor self, Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self, q);
+        try {
+            return Tensor.wrap(Native.quantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self, q);
+        }
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor quantile(Tensor self, Tensor q, long dim, boolean keepdim, String interpolation) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, Long dim, boolean keepdim) {
+        return quantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, long dim, boolean keepdim) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, dim, false, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, Long dim) {
+        return quantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, long dim) {
+        return quantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q) {
+        return quantile(self, q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public static Tensor quantile(Tensor self, double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.quantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor quantile(Tensor self, double q, long dim, boolean keepdim, String interpolation) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, Long dim, boolean keepdim) {
+        return quantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, long dim, boolean keepdim) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, dim, false, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, Long dim) {
+        return quantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, long dim) {
+        return quantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor quantile(Tensor self, double q) {
+        return quantile(self, q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: of what is not NaN.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public static Tensor nanquantile(Tensor self, Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self, q);
+        try {
+            return Tensor.wrap(Native.nanquantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self, q);
+        }
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, Long dim, boolean keepdim) {
+        return nanquantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, long dim, boolean keepdim) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, Long dim) {
+        return nanquantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, long dim) {
+        return nanquantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q) {
+        return nanquantile(self, q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: of what is not NaN.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public static Tensor nanquantile(Tensor self, double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanquantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor nanquantile(Tensor self, double q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, Long dim, boolean keepdim) {
+        return nanquantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, long dim, boolean keepdim) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, Long dim) {
+        return nanquantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, long dim) {
+        return nanquantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q) {
+        return nanquantile(self, q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Counts the elements in bins of equal width between two numbers, or between the least and the largest element if these are equal. What lies outside is left out.
+     * <p>{@code out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param min as in the formula
+     * @param max as in the formula
+     * @return the result
+     */
+    public static Tensor histc(Tensor self, long bins, Number min, Number max) {
+        Scalar min1 = Scalar.of(min);
+        Scalar max1 = Scalar.of(max);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.histc(self.handle(), bins, min1.tag(), min1.bits(), min1.imag(), max1.tag(), max1.bits(), max1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code histc(self, bins, min, 0)}. */
+    public static Tensor histc(Tensor self, long bins, Number min) {
+        return histc(self, bins, min, 0);
+    }
+
+    /** The same as {@code histc(self, bins, 0, 0)}. */
+    public static Tensor histc(Tensor self, long bins) {
+        return histc(self, bins, 0, 0);
+    }
+
+    /** The same as {@code histc(self, 100L, 0, 0)}. */
+    public static Tensor histc(Tensor self) {
+        return histc(self, 100L, 0, 0);
+    }
+
+    /**
+     * Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins), (bins + 1)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public static Results.HistBinEdges histogram(Tensor self, long bins, double[] range, Tensor weight, boolean density) {
+        Tensor.acquire(self, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bin_ct(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
+    /** The same as {@code histogram(self, bins, range, weight, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, long bins, double[] range, Tensor weight) {
+        return histogram(self, bins, range, weight, false);
+    }
+
+    /** The same as {@code histogram(self, bins, range, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, long bins, double[] range) {
+        return histogram(self, bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(self, bins, (double[]) null, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, long bins) {
+        return histogram(self, bins, (double[]) null, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(self, 100L, (double[]) null, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self) {
+        return histogram(self, 100L, (double[]) null, (Tensor) null, false);
+    }
+
+    /**
+     * Counts the elements, or adds up their weights, in bins with the given ascending edges; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with bins_k <= self_i < bins_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*), (n + 1) -> (n), (n + 1)}.
+     * <p>Errors: The tensor must be floating point, and the edges of its dtype, at least 2 in one dimension. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public static Results.HistBinEdges histogram(Tensor self, Tensor bins, Tensor weight, boolean density) {
+        Tensor.acquire(self, bins, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bins_tensor(self.handle(), bins.handle(), Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
+        } finally {
+            Tensor.release(self, bins, weight);
+        }
+    }
+
+    /** The same as {@code histogram(self, bins, weight, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, Tensor bins, Tensor weight) {
+        return histogram(self, bins, weight, false);
+    }
+
+    /** The same as {@code histogram(self, bins, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, Tensor bins) {
+        return histogram(self, bins, (Tensor) null, false);
+    }
+
+    /**
+     * Finds the edges of bins of equal width for points in several dimensions, between the least and the largest coordinates or in a range.
+     * <p>{@code out_d = bins_d + 1 numbers in equal steps}
+     * <p>Shapes: {@code (..., D) -> D times (bins_d + 1)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins along each dimension.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double[] range, Tensor weight, boolean density) {
+        Tensor.acquire(self, weight);
+        try {
+            return Tensor.wrapAll(Native._histogramdd_bin_edges(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
+    /** The same as {@code _histogramdd_bin_edges(self, bins, range, weight, false)}. */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double[] range, Tensor weight) {
+        return _histogramdd_bin_edges(self, bins, range, weight, false);
+    }
+
+    /** The same as {@code _histogramdd_bin_edges(self, bins, range, (Tensor) null, false)}. */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double[] range) {
+        return _histogramdd_bin_edges(self, bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false)}. */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long... bins) {
+        return _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false);
+    }
+
+    /**
+     * Counts points in several dimensions, or adds up their weights, in bins of equal width.
+     * <p>{@code out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...}
+     * <p>Shapes: {@code (..., D) -> (bins_0, ..., bins_D)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins along each dimension. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double[] range, Tensor weight, boolean density) {
+        Tensor.acquire(self, weight);
+        try {
+            return Tensor.wrap(Native._histogramdd_from_bin_cts(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
+    /** The same as {@code _histogramdd_from_bin_cts(self, bins, range, weight, false)}. */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double[] range, Tensor weight) {
+        return _histogramdd_from_bin_cts(self, bins, range, weight, false);
+    }
+
+    /** The same as {@code _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false)}. */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double[] range) {
+        return _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false)}. */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long... bins) {
+        return _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false);
+    }
+
+    /**
+     * Counts points in several dimensions, or adds up their weights, in bins with the given ascending edges.
+     * <p>{@code out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...}
+     * <p>Shapes: {@code (..., D), D times (n_d + 1) -> (n_0, ..., n_D)}.
+     * <p>Errors: The tensor must be floating point, and the edges of its dtype, at least 2 in one dimension, as many lists as coordinates. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, Tensor weight, boolean density) {
+        Tensor[] held = Tensor.concat(bins, self, weight);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._histogramdd_from_bin_tensors(self.handle(), Tensor.handles(bins), Tensor.handleOrZero(weight), density));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _histogramdd_from_bin_tensors(self, bins, weight, false)}. */
+    public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, Tensor weight) {
+        return _histogramdd_from_bin_tensors(self, bins, weight, false);
+    }
+
+    /** The same as {@code _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false)}. */
+    public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor... bins) {
+        return _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false);
+    }
+
+    /**
+     * Reduces segments of an axis, whose lengths or offsets are given for each row before it, to their max, mean, min, sum or prod; <code>initial</code> takes part in each.
+     * <p>{@code out[..., k, ...] = reduce of initial and data[..., i, ...] for the i of segment k}
+     * <p>Shapes: {@code (..., n, *), (..., s) -> (..., s, *)}.
+     * <p>Errors: The data must be floating point. <code>indices</code> is not supported. The lengths must not be negative; unless <code>unsafe</code>, each row of them must sum to n.
+     *
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @param indices as in the formula, or null for none
+     * @param offsets as in the formula, or null for none
+     * @param axis as in the formula
+     * @param unsafe as in the formula
+     * @param initial as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets, long axis, boolean unsafe, Number initial) {
+        Scalar initial1 = Scalar.ofNullable(initial);
+        Tensor.acquire(data, lengths, indices, offsets);
+        try {
+            return Tensor.wrap(Native.segment_reduce(data.handle(), reduce, Tensor.handleOrZero(lengths), Tensor.handleOrZero(indices), Tensor.handleOrZero(offsets), axis, unsafe, initial1.tag(), initial1.bits(), initial1.imag()));
+        } finally {
+            Tensor.release(data, lengths, indices, offsets);
+        }
+    }
+
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets, long axis, boolean unsafe) {
+        return segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null);
+    }
+
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets, long axis) {
+        return segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null);
+    }
+
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets) {
+        return segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null);
+    }
+
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices) {
+        return segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null);
+    }
+
+    /** The same as {@code segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths) {
+        return segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
+    }
+
+    /** The same as {@code segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce) {
+        return segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
     }
 
     // view: Other shapes over the same storage.

@@ -581,6 +581,16 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_index_Tensor() {
+        Examples.check(() -> Torch.index(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})}), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
+    }
+
+    @Test
+    void example_index_put() {
+        Examples.check(() -> Torch.index_put(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})}, Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {6, 2, 5}, new long[] {3}));
+    }
+
+    @Test
     void example_cat() {
         Examples.check(() -> Torch.cat(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
     }
@@ -823,6 +833,66 @@ class OperatorExamplesTest {
     @Test
     void example_linear() {
         Examples.check(() -> Torch.linear(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {1, 2}), Tensor.of(new float[] {0.5f}, new long[] {1})), () -> Tensor.of(new float[] {11.5f}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_einsum() {
+        Examples.check(() -> Torch.einsum("ij,jk->ik", new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1})}), () -> Tensor.of(new long[] {11}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_tensordot() {
+        Examples.check(() -> Torch.tensordot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), new long[] {0}, new long[] {0}), () -> Tensor.of(new long[] {11}, new long[] {}));
+    }
+
+    @Test
+    void example_linalg_cross() {
+        Examples.check(() -> Torch.linalg_cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3})), () -> Tensor.of(new long[] {0, 0, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_cross() {
+        Examples.check(() -> Torch.cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3})), () -> Tensor.of(new long[] {0, 0, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_linalg_vecdot() {
+        Examples.check(() -> Torch.linalg_vecdot(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {11.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_linalg_vander() {
+        Examples.check(() -> Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2})), () -> Tensor.of(new long[] {1, 2, 1, 3}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_trace() {
+        Examples.check(() -> Torch.trace(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {5}, new long[] {}));
+    }
+
+    @Test
+    void example_linalg_diagonal() {
+        Examples.check(() -> Torch.linalg_diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_kron() {
+        Examples.check(() -> Torch.kron(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 4, 6, 8}, new long[] {4}));
+    }
+
+    @Test
+    void example_linalg_matmul() {
+        Examples.check(() -> Torch.linalg_matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2})), () -> Tensor.of(new long[] {3, 7}, new long[] {2}));
+    }
+
+    @Test
+    void example_linalg_matrix_exp() {
+        Examples.check(() -> Torch.linalg_matrix_exp(Tensor.of(new float[] {0.0f, 1.0f, 0.0f, 0.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {1.0f, 1.0f, 0.0f, 1.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_matrix_exp() {
+        Examples.check(() -> Torch.matrix_exp(Tensor.of(new float[] {0.0f, 1.0f, 0.0f, 0.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {1.0f, 1.0f, 0.0f, 1.0f}, new long[] {2, 2}));
     }
 
     @Test
@@ -1116,6 +1186,11 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_min_other() {
+        Examples.check(() -> Torch.min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
     void example_where_self() {
         Examples.check(() -> Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
     }
@@ -1138,6 +1213,11 @@ class OperatorExamplesTest {
     @Test
     void example_masked_fill_Scalar() {
         Examples.check(() -> Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), 9), () -> Tensor.of(new long[] {9, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_masked_fill_Tensor() {
+        Examples.check(() -> Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {9}, new long[] {})), () -> Tensor.of(new long[] {9, 2}, new long[] {2}));
     }
 
     @Test
@@ -1276,6 +1356,16 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_logcumsumexp() {
+        Examples.check(() -> Torch.logcumsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.0f, 0.6931472f}, new long[] {2}));
+    }
+
+    @Test
+    void example_sum_to_size() {
+        Examples.check(() -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}).sum_to_size(new long[] {2}), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
+    }
+
+    @Test
     void example_linalg_vector_norm() {
         Examples.check(() -> Torch.linalg_vector_norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
     }
@@ -1308,6 +1398,156 @@ class OperatorExamplesTest {
     @Test
     void example_nanmedian() {
         Examples.check(() -> Torch.nanmedian(Tensor.of(new float[] {3.0f, 1.0f, 2.0f}, new long[] {3})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_diff() {
+        Examples.check(() -> Torch.diff(Tensor.of(new long[] {1, 4, 9}, new long[] {3})), () -> Tensor.of(new long[] {3, 5}, new long[] {2}));
+    }
+
+    @Test
+    void example_trapezoid_x() {
+        Examples.check(() -> Torch.trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3})), () -> Tensor.of(new float[] {7.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_trapz_x() {
+        Examples.check(() -> Torch.trapz(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3})), () -> Tensor.of(new float[] {7.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_cumulative_trapezoid_x() {
+        Examples.check(() -> Torch.cumulative_trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3})), () -> Tensor.of(new float[] {1.5f, 7.5f}, new long[] {2}));
+    }
+
+    @Test
+    void example_trapezoid_dx() {
+        Examples.check(() -> Torch.trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3})), () -> Tensor.of(new float[] {4.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_trapz_dx() {
+        Examples.check(() -> Torch.trapz(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3})), () -> Tensor.of(new float[] {4.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_cumulative_trapezoid_dx() {
+        Examples.check(() -> Torch.cumulative_trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3})), () -> Tensor.of(new float[] {1.5f, 4.5f}, new long[] {2}));
+    }
+
+    @Test
+    void example_cov() {
+        Examples.check(() -> Torch.cov(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {2.0f, -2.0f, -2.0f, 2.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_corrcoef() {
+        Examples.check(() -> Torch.corrcoef(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {1.0f, -1.0f, -1.0f, 1.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_msort() {
+        Examples.check(() -> Torch.msort(Tensor.of(new long[] {3, 1, 2}, new long[] {3})), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
+    }
+
+    @Test
+    void example_argsort() {
+        Examples.check(() -> Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3})), () -> Tensor.of(new long[] {1, 2, 0}, new long[] {3}));
+    }
+
+    @Test
+    void example_argsort_stable() {
+        Examples.check(() -> Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}), true), () -> Tensor.of(new long[] {1, 2, 0}, new long[] {3}));
+    }
+
+    @Test
+    void example_searchsorted_Tensor() {
+        Examples.check(() -> Torch.searchsorted(Tensor.of(new long[] {1, 3, 5}, new long[] {3}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_searchsorted_Scalar() {
+        Examples.check(() -> Torch.searchsorted(Tensor.of(new long[] {1, 3, 5}, new long[] {3}), 4), () -> Tensor.of(new long[] {2}, new long[] {}));
+    }
+
+    @Test
+    void example_bucketize_Tensor() {
+        Examples.check(() -> Torch.bucketize(Tensor.of(new long[] {3, 6}, new long[] {2}), Tensor.of(new long[] {1, 3, 5}, new long[] {3})), () -> Tensor.of(new long[] {1, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_bucketize_Scalar() {
+        Examples.check(() -> Torch.bucketize(3, Tensor.of(new long[] {1, 3, 5}, new long[] {3})), () -> Tensor.of(new long[] {1}, new long[] {}));
+    }
+
+    @Test
+    void example_isin_Tensor_Tensor() {
+        Examples.check(() -> Torch.isin(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {3, 1}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false, true}, new long[] {3}));
+    }
+
+    @Test
+    void example_isin_Tensor_Scalar() {
+        Examples.check(() -> Torch.isin(Tensor.of(new long[] {1, 2}, new long[] {2}), 2), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
+    }
+
+    @Test
+    void example_isin_Scalar_Tensor() {
+        Examples.check(() -> Torch.isin(2, Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true}, new long[] {}));
+    }
+
+    @Test
+    void example_bincount() {
+        Examples.check(() -> Torch.bincount(Tensor.of(new long[] {1, 3, 1}, new long[] {3})), () -> Tensor.of(new long[] {0, 2, 0, 1}, new long[] {4}));
+    }
+
+    @Test
+    void example_repeat_interleave_self_int() {
+        Examples.check(() -> Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), 2), () -> Tensor.of(new long[] {5, 5, 6, 6}, new long[] {4}));
+    }
+
+    @Test
+    void example_repeat_interleave_self_Tensor() {
+        Examples.check(() -> Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {5, 6, 6}, new long[] {3}));
+    }
+
+    @Test
+    void example_repeat_interleave_Tensor() {
+        Examples.check(() -> Torch.repeat_interleave(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {0, 1, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_nonzero_static() {
+        Examples.check(() -> Torch.nonzero_static(Tensor.of(new long[] {1, 0, 2}, new long[] {3}), 3), () -> Tensor.of(new long[] {0, 2, -1}, new long[] {3, 1}));
+    }
+
+    @Test
+    void example_combinations() {
+        Examples.check(() -> Torch.combinations(Tensor.of(new long[] {1, 2, 3}, new long[] {3})), () -> Tensor.of(new long[] {1, 2, 1, 3, 2, 3}, new long[] {3, 2}));
+    }
+
+    @Test
+    void example_quantile_scalar() {
+        Examples.check(() -> Torch.quantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75), () -> Tensor.of(new float[] {3.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_nanquantile_scalar() {
+        Examples.check(() -> Torch.nanquantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75), () -> Tensor.of(new float[] {3.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_histc() {
+        Examples.check(() -> Torch.histc(Tensor.of(new float[] {1.0f, 2.0f, 1.0f}, new long[] {3}), 2, 0, 3), () -> Tensor.of(new float[] {2.0f, 1.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example__histogramdd_from_bin_cts() {
+        Examples.check(() -> Torch._histogramdd_from_bin_cts(Tensor.of(new float[] {0.0f, 1.0f, 1.0f, 0.0f}, new long[] {2, 2}), new long[] {1, 2}), () -> Tensor.of(new float[] {1.0f, 1.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_segment_reduce() {
+        Examples.check(() -> Torch.segment_reduce(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {3}), "sum", Tensor.of(new long[] {2, 1}, new long[] {2})), () -> Tensor.of(new float[] {3.0f, 3.0f}, new long[] {2}));
     }
 
     @Test

@@ -359,6 +359,16 @@ public final class Native {
     public static native void put_(long self, long index, long source, boolean accumulate);
     public static native long take_along_dim(long self, long indices, boolean hasDim, long dim);
     public static native void take_along_dim_out(long self, long indices, boolean hasDim, long dim, long out);
+    public static native long index_Tensor(long self, long[] indices);
+    public static native void index_Tensor_out(long self, long[] indices, long out);
+    public static native long index_put(long self, long[] indices, long values, boolean accumulate);
+    public static native void index_put_(long self, long[] indices, long values, boolean accumulate);
+    public static native long _index_put_impl(long self, long[] indices, long values, boolean accumulate, boolean unsafe);
+    public static native void _index_put_impl_(long self, long[] indices, long values, boolean accumulate, boolean unsafe);
+    public static native long _unsafe_index_Tensor(long self, long[] indices);
+    public static native long _unsafe_index_put(long self, long[] indices, long values, boolean accumulate);
+    public static native long _unsafe_masked_index(long self, long mask, long[] indices, int fillTag, long fillBits, double fillImag);
+    public static native long _unsafe_masked_index_put_accumulate(long self, long mask, long[] indices, long values);
     public static native long cat(long[] tensors, long dim);
     public static native void cat_out(long[] tensors, long dim, long out);
     public static native long select_scatter(long self, long src, long dim, long index);
@@ -459,6 +469,18 @@ public final class Native {
     public static native void matmul_out(long self, long other, long out);
     public static native long linear(long input, long weight, long bias);
     public static native void linear_out(long input, long weight, long bias, long out);
+    public static native long einsum(String equation, long[] tensors, long[] path);
+    public static native long tensordot(long self, long other, long[] dimsSelf, long[] dimsOther);
+    public static native long linalg_cross(long self, long other, long dim);
+    public static native long cross(long self, long other, boolean hasDim, long dim);
+    public static native long linalg_vecdot(long x, long y, long dim);
+    public static native long linalg_vander(long x, boolean hasN, long N);
+    public static native long trace(long self);
+    public static native long linalg_diagonal(long A, long offset, long dim1, long dim2);
+    public static native long kron(long self, long other);
+    public static native long linalg_matmul(long self, long other);
+    public static native long linalg_matrix_exp(long self);
+    public static native long matrix_exp(long self);
 
     // loss: Losses, and the log-probabilities they start from.
     public static native long log_softmax_int(long self, long dim, int dtype);
@@ -644,6 +666,8 @@ public final class Native {
     public static native void maximum_out(long self, long other, long out);
     public static native long max_other(long self, long other);
     public static native void max_out(long self, long other, long out);
+    public static native long min_other(long self, long other);
+    public static native void min_out(long self, long other, long out);
     public static native long where_self(long condition, long self, long other);
     public static native void where_self_out(long condition, long self, long other, long out);
     public static native long where_ScalarSelf(long condition, int selfTag, long selfBits, double selfImag, long other);
@@ -651,6 +675,8 @@ public final class Native {
     public static native long where_Scalar(long condition, int selfTag, long selfBits, double selfImag, int otherTag, long otherBits, double otherImag);
     public static native long masked_fill_Scalar(long self, long mask, int valueTag, long valueBits, double valueImag);
     public static native void masked_fill_Scalar_(long self, long mask, int valueTag, long valueBits, double valueImag);
+    public static native long masked_fill_Tensor(long self, long mask, long value);
+    public static native void masked_fill_Tensor_(long self, long mask, long value);
     public static native long conj_physical(long self);
     public static native void conj_physical_(long self);
     public static native void conj_physical_out(long self, long out);
@@ -760,7 +786,11 @@ public final class Native {
     public static native long logsumexp(long self, long[] dim, boolean keepdim);
     public static native void logsumexp_out(long self, long[] dim, boolean keepdim, long out);
     public static native long cumprod(long self, long dim, int dtype);
+    public static native void cumprod_(long self, long dim, int dtype);
     public static native void cumprod_out(long self, long dim, int dtype, long out);
+    public static native long logcumsumexp(long self, long dim);
+    public static native void logcumsumexp_out(long self, long dim, long out);
+    public static native long sum_to_size(long self, long[] size);
     public static native long linalg_vector_norm(long self, int ordTag, long ordBits, double ordImag, long[] dim, boolean keepdim, int dtype);
     public static native void linalg_vector_norm_out(long self, int ordTag, long ordBits, double ordImag, long[] dim, boolean keepdim, int dtype, long out);
     public static native long norm_ScalarOpt_dtype(long self, int pTag, long pBits, double pImag, int dtype);
@@ -786,6 +816,73 @@ public final class Native {
     public static native long[] nanmedian_dim(long self, long dim, boolean keepdim);
     public static native void nanmedian_dim_values(long self, long dim, boolean keepdim, long values, long indices);
     public static native long value_selecting_reduction_backward(long grad, long dim, long indices, long[] sizes, boolean keepdim);
+
+    // series: Differences, gradients, integrals and covariances of sampled values.
+    public static native long diff(long self, long n, long dim, long prepend, long append);
+    public static native long[] gradient_scalarint(long self, int spacingTag, long spacingBits, double spacingImag, boolean hasDim, long dim, long edgeOrder);
+    public static native long[] gradient_scalararray(long self, int spacingTag, long spacingBits, double spacingImag, long[] dim, long edgeOrder);
+    public static native long[] gradient_array(long self, long[] dim, long edgeOrder);
+    public static native long[] gradient_scalarrayint(long self, int[] spacingTags, long[] spacingBits, double[] spacingImags, boolean hasDim, long dim, long edgeOrder);
+    public static native long[] gradient_scalarrayarray(long self, int[] spacingTags, long[] spacingBits, double[] spacingImags, long[] dim, long edgeOrder);
+    public static native long[] gradient_tensorarrayint(long self, long[] spacing, boolean hasDim, long dim, long edgeOrder);
+    public static native long[] gradient_tensorarray(long self, long[] spacing, long[] dim, long edgeOrder);
+    public static native long trapezoid_x(long y, long x, long dim);
+    public static native long trapz_x(long y, long x, long dim);
+    public static native long cumulative_trapezoid_x(long y, long x, long dim);
+    public static native long trapezoid_dx(long y, int dxTag, long dxBits, double dxImag, long dim);
+    public static native long trapz_dx(long y, double dx, long dim);
+    public static native long cumulative_trapezoid_dx(long y, int dxTag, long dxBits, double dxImag, long dim);
+    public static native long cov(long self, long correction, long fweights, long aweights);
+    public static native long corrcoef(long self);
+
+    // sorting: Sorting, searching, counting.
+    public static native long[] sort(long self, long dim, boolean descending);
+    public static native void sort_values(long self, long dim, boolean descending, long values, long indices);
+    public static native long[] sort_stable(long self, int stable, long dim, boolean descending);
+    public static native void sort_values_stable(long self, int stable, long dim, boolean descending, long values, long indices);
+    public static native long msort(long self);
+    public static native long argsort(long self, long dim, boolean descending);
+    public static native long argsort_stable(long self, boolean stable, long dim, boolean descending);
+    public static native long[] kthvalue(long self, long k, long dim, boolean keepdim);
+    public static native void kthvalue_values(long self, long k, long dim, boolean keepdim, long values, long indices);
+    public static native long[] mode(long self, long dim, boolean keepdim);
+    public static native void mode_values(long self, long dim, boolean keepdim, long values, long indices);
+    public static native long _order_of_slices(long self, long dim);
+    public static native long[] _unique2(long self, boolean sorted, boolean returnInverse, boolean returnCounts);
+    public static native long[] _unique(long self, boolean sorted, boolean returnInverse);
+    public static native long[] unique_dim(long self, long dim, boolean sorted, boolean returnInverse, boolean returnCounts);
+    public static native long[] unique_consecutive(long self, boolean returnInverse, boolean returnCounts, boolean hasDim, long dim);
+    public static native long[] unique_dim_consecutive(long self, long dim, boolean returnInverse, boolean returnCounts);
+    public static native long searchsorted_Tensor(long sortedSequence, long self, boolean outInt32, boolean right, String side, long sorter);
+    public static native void searchsorted_Tensor_out(long sortedSequence, long self, boolean outInt32, boolean right, String side, long sorter, long out);
+    public static native long searchsorted_Scalar(long sortedSequence, int selfTag, long selfBits, double selfImag, boolean outInt32, boolean right, String side, long sorter);
+    public static native void searchsorted_Scalar_out(long sortedSequence, int selfTag, long selfBits, double selfImag, boolean outInt32, boolean right, String side, long sorter, long out);
+    public static native long bucketize_Tensor(long self, long boundaries, boolean outInt32, boolean right);
+    public static native void bucketize_Tensor_out(long self, long boundaries, boolean outInt32, boolean right, long out);
+    public static native long bucketize_Scalar(int selfTag, long selfBits, double selfImag, long boundaries, boolean outInt32, boolean right);
+    public static native long isin_Tensor_Tensor(long elements, long testElements, boolean assumeUnique, boolean invert);
+    public static native long isin_Tensor_Scalar(long elements, int testElementTag, long testElementBits, double testElementImag, boolean assumeUnique, boolean invert);
+    public static native long isin_Scalar_Tensor(int elementTag, long elementBits, double elementImag, long testElements, boolean assumeUnique, boolean invert);
+    public static native long bincount(long self, long weights, long minlength);
+    public static native long repeat_interleave_self_int(long self, long repeats, boolean hasDim, long dim, boolean hasOutputSize, long outputSize);
+    public static native long repeat_interleave_self_Tensor(long self, long repeats, boolean hasDim, long dim, boolean hasOutputSize, long outputSize);
+    public static native long repeat_interleave_Tensor(long repeats, boolean hasOutputSize, long outputSize);
+    public static native long[] nonzero_numpy(long self);
+    public static native long nonzero_static(long self, long size, long fillValue);
+    public static native long combinations(long self, long r, boolean withReplacement);
+    public static native long quantile(long self, long q, boolean hasDim, long dim, boolean keepdim, String interpolation);
+    public static native long quantile_scalar(long self, double q, boolean hasDim, long dim, boolean keepdim, String interpolation);
+    public static native long nanquantile(long self, long q, boolean hasDim, long dim, boolean keepdim, String interpolation);
+    public static native long nanquantile_scalar(long self, double q, boolean hasDim, long dim, boolean keepdim, String interpolation);
+    public static native long histc(long self, long bins, int minTag, long minBits, double minImag, int maxTag, long maxBits, double maxImag);
+    public static native long[] histogram_bin_ct(long self, long bins, double[] range, long weight, boolean density);
+    public static native long[] histogram_bins_tensor(long self, long bins, long weight, boolean density);
+    public static native long[] _histogramdd_bin_edges(long self, long[] bins, double[] range, long weight, boolean density);
+    public static native long _histogramdd_from_bin_cts(long self, long[] bins, double[] range, long weight, boolean density);
+    public static native long _histogramdd_from_bin_tensors(long self, long[] bins, long weight, boolean density);
+    public static native long _count_in_bins(long self, long[] binEdges, long weight, String search);
+    public static native long _bin_edges(long self, long bins, double start, double end);
+    public static native long segment_reduce(long data, String reduce, long lengths, long indices, long offsets, long axis, boolean unsafe, int initialTag, long initialBits, double initialImag);
 
     // view: Other shapes over the same storage.
     public static native long view(long self, long[] size);
