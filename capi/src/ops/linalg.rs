@@ -1299,7 +1299,7 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vecdot(
     })
 }
 
-/// Lists the powers of each element, from 0 on: the Vandermonde matrix.
+/// Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
 ///
 /// `out[..., i, j] = x[..., i]^j`
 ///
@@ -1416,46 +1416,6 @@ pub unsafe extern "C" fn rlt_tensor_linalg_matmul(
             let other = arg::tensor(other, "other")?;
             let out0 = out::tensor(out0, "out0")?;
             out0.give(ops::linalg_matmul(&self_, &other)?)
-        }
-    })
-}
-
-/// Takes the exponential of square matrices.
-///
-/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
-///
-/// Shapes: `(..., n, n) -> (..., n, n)`.
-/// Errors: The matrices must be square, finite, floating point or complex.
-///
-/// `linalg_matrix_exp(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_linalg_matrix_exp(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_linalg_matrix_exp", || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let self_ = arg::tensor(self_, "self")?;
-            let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::linalg_matrix_exp(&self_)?)
-        }
-    })
-}
-
-/// Another name of `linalg_matrix_exp`.
-///
-/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
-///
-/// Shapes: `(..., n, n) -> (..., n, n)`.
-/// Errors: The matrices must be square, finite, floating point or complex.
-///
-/// `matrix_exp(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_matrix_exp(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
-    guard("rlt_tensor_matrix_exp", || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let self_ = arg::tensor(self_, "self")?;
-            let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::matrix_exp(&self_)?)
         }
     })
 }

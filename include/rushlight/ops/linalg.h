@@ -697,7 +697,7 @@ int32_t rlt_tensor_cross(const rlt_tensor *self_, const rlt_tensor *other, const
 int32_t rlt_tensor_linalg_vecdot(const rlt_tensor *x, const rlt_tensor *y, int64_t dim, rlt_tensor **out0);
 
 /**
- * Lists the powers of each element, from 0 on: the Vandermonde matrix.
+ * Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
  *
  * `out[..., i, j] = x[..., i]^j`
  *
@@ -755,30 +755,6 @@ int32_t rlt_tensor_kron(const rlt_tensor *self_, const rlt_tensor *other, rlt_te
  * `linalg_matmul(Tensor self, Tensor other) -> Tensor`
  */
 int32_t rlt_tensor_linalg_matmul(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
-
-/**
- * Takes the exponential of square matrices.
- *
- * `out = 1 + A + A A / 2! + A A A / 3! + ...`
- *
- * Shapes: `(..., n, n) -> (..., n, n)`.
- * Errors: The matrices must be square, finite, floating point or complex.
- *
- * `linalg_matrix_exp(Tensor self) -> Tensor`
- */
-int32_t rlt_tensor_linalg_matrix_exp(const rlt_tensor *self_, rlt_tensor **out0);
-
-/**
- * Another name of `linalg_matrix_exp`.
- *
- * `out = 1 + A + A A / 2! + A A A / 3! + ...`
- *
- * Shapes: `(..., n, n) -> (..., n, n)`.
- * Errors: The matrices must be square, finite, floating point or complex.
- *
- * `matrix_exp(Tensor self) -> Tensor`
- */
-int32_t rlt_tensor_matrix_exp(const rlt_tensor *self_, rlt_tensor **out0);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1741,24 +1741,6 @@ static void example_linalg_matmul(void) {
     rlt_tensor_free(other1);
 }
 
-// linalg_matrix_exp([[0.0, 1.0], [0.0, 0.0]]) -> [[1.0, 1.0], [0.0, 1.0]]
-static void example_linalg_matrix_exp(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 0.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_linalg_matrix_exp(self0, &out), "linalg_matrix_exp");
-    example_expect(out, "linalg_matrix_exp", (const float[]){1.0f, 1.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// matrix_exp([[0.0, 1.0], [0.0, 0.0]]) -> [[1.0, 1.0], [0.0, 1.0]]
-static void example_matrix_exp(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 0.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_matrix_exp(self0, &out), "matrix_exp");
-    example_expect(out, "matrix_exp", (const float[]){1.0f, 1.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
 // log_softmax([0.0], 0) -> [0.0]
 static void example_log_softmax_int(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
@@ -3356,8 +3338,6 @@ int main(void) {
     example_linalg_diagonal();
     example_kron();
     example_linalg_matmul();
-    example_linalg_matrix_exp();
-    example_matrix_exp();
     example_log_softmax_int();
     example_softmax_int();
     example_layer_norm();

@@ -179,8 +179,6 @@ int main() {
   example("linalg_diagonal", [] { return at::linalg_diagonal(torch::tensor({{1, 2}, {3, 4}})); }, torch::tensor({1, 4}));
   example("kron", [] { return at::kron(torch::tensor({1, 2}), torch::tensor({3, 4})); }, torch::tensor({3, 4, 6, 8}));
   example("linalg_matmul", [] { return at::linalg_matmul(torch::tensor({{1, 2}, {3, 4}}), torch::tensor({1, 1})); }, torch::tensor({3, 7}));
-  example("linalg_matrix_exp", [] { return at::linalg_matrix_exp(torch::tensor({{0.0, 1.0}, {0.0, 0.0}})); }, torch::tensor({{1.0, 1.0}, {0.0, 1.0}}));
-  example("matrix_exp", [] { return at::matrix_exp(torch::tensor({{0.0, 1.0}, {0.0, 0.0}})); }, torch::tensor({{1.0, 1.0}, {0.0, 1.0}}));
   example("log_softmax.int", [] { return at::log_softmax(torch::tensor({0.0}), 0); }, torch::tensor({0.0}));
   example("softmax.int", [] { return at::softmax(torch::tensor({0.0, 0.0}), 0); }, torch::tensor({0.5, 0.5}));
   example("layer_norm", [] { return at::layer_norm(torch::tensor({{1.0, 3.0}}), {2}, {}, {}, 0.0); }, torch::tensor({{-1.0, 1.0}}));

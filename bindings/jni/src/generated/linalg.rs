@@ -1052,31 +1052,3 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1matmul<'l>(
         Ok(frame.give(result))
     })
 }
-
-/// `linalg_matrix_exp(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1matrix_1exp<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    self_: TensorHandle,
-) -> jlong {
-    guard(env, |frame| {
-        let self_ = self_.get("self")?;
-        let result = ops::linalg_matrix_exp(&self_)?;
-        Ok(frame.give(result))
-    })
-}
-
-/// `matrix_exp(Tensor self) -> Tensor`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_Native_matrix_1exp<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    self_: TensorHandle,
-) -> jlong {
-    guard(env, |frame| {
-        let self_ = self_.get("self")?;
-        let result = ops::matrix_exp(&self_)?;
-        Ok(frame.give(result))
-    })
-}

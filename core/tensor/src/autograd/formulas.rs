@@ -201,17 +201,17 @@ pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
         Ok(true) => {
             let len = reduced_count(&self_.sizes(), Some(&[dim]));
             let self_ = self_.conj();
-            products_before(&self_, dim, len) * weighed_products_after(grad, &self_, dim, len)
+            products_before(&self_, dim, len) * weighed_products_after(grad, self_.narrow(dim, 1, len - 1), dim, len)
         }
     }
 }
 
-/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end. Sums of 1, 2, 4, ...
-/// terms are made of one another, so a row takes as many steps as its length has bits, and nothing is divided.
-fn weighed_products_after(grad: &Expr, self_: &Expr, dim: i64, len: i64) -> Expr {
-    let (mut sums, mut terms) = (grad.clone(), 1);
+/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end, for the factors x from
+/// x_1 on. Sums of 1, 2, 4, ... terms are made of one another, so a row takes as many steps as its length has bits, and nothing
+/// is divided.
+fn weighed_products_after(grad: &Expr, factors: Expr, dim: i64, len: i64) -> Expr {
     // The products of the `terms` elements after each.
-    let mut factors = self_.narrow(dim, 1, len - 1);
+    let (mut sums, mut terms, mut factors) = (grad.clone(), 1, factors);
     while terms < len {
         let nearer = sums.narrow(dim, 0, len - terms) + &factors * sums.narrow(dim, terms, len - terms);
         let last = sums.narrow(dim, len - terms, terms);
@@ -225,27 +225,20 @@ fn weighed_products_after(grad: &Expr, self_: &Expr, dim: i64, len: i64) -> Expr
     sums
 }
 
-/// The gradient of logarithms of running sums of exponentials: sums of exponentials of what is left, from the end. It is taken of
-/// logarithms, so that nothing overflows; those of negative gradients apart.
+/// The gradient of logarithms of running sums of exponentials, r: exp(x_k - r_k) (g_k + g_(k+1) exp(r_k - r_(k+1)) + ...). No
+/// exponent of a real tensor is positive, so nothing overflows.
 pub fn logcumsumexp(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
     if self_.ndim() == 0 || self_.numel() == 0 {
         return grad.clone();
     }
     let len = reduced_count(&self_.sizes(), Some(&[dim]));
-    let from_end = |logarithm: Expr| {
-        let summed = reversed(&(logarithm - result), dim, len).logcumsumexp(dim);
-        (reversed(&summed, dim, len) + self_).exp()
-    };
-    if self_.dtype().is_complex() {
-        return from_end(grad.conj().log()).conj();
-    }
-    let lowest = match self_.dtype() {
-        DType::F64 => f64::MIN,
-        DType::F16 => -65504.0,
-        _ => f64::from(f32::MIN),
-    };
-    let positive = |part: &Expr| from_end(part.gt_scalar(0).where_scalarother(part.log(), lowest));
-    positive(grad) - positive(&-grad)
+    let (self_, result) = (self_.conj(), result.conj());
+    let before = result.narrow(dim, 0, len - 1);
+    // What is no part of a sum yet has no gradient: not that of a difference of infinities.
+    let none = |x: &Expr| x.eq_scalar(f64::NEG_INFINITY);
+    let factors = (&before - result.narrow(dim, 1, len - 1)).exp().masked_fill_scalar(none(&before), 0);
+    let weights = (&self_ - &result).exp().masked_fill_scalar(none(&self_), 0);
+    weights * weighed_products_after(grad, factors, dim, len)
 }
 
 /// The gradient of the larger of two by `a`: whole where a > b, half at ties.

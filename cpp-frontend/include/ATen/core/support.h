@@ -50,6 +50,15 @@ inline const rlt_scalar* scalars(at::ArrayRef<at::Scalar> list) {
 inline const rlt_device* optional_device(const std::optional<at::Device>& device) { return device ? &device->raw() : nullptr; }
 inline const int64_t* optional_int(const std::optional<int64_t>& value) { return value ? &*value : nullptr; }
 inline const double* optional_float(const std::optional<double>& value) { return value ? &*value : nullptr; }
+// NULL is None, so a list without elements needs an address.
+inline const double* optional_floats(const std::optional<at::ArrayRef<double>>& list) {
+  static const double none = 0;
+  if (!list) return nullptr;
+  return list->data() ? list->data() : &none;
+}
+inline int64_t optional_length(const std::optional<at::ArrayRef<double>>& list) {
+  return list ? static_cast<int64_t>(list->size()) : 0;
+}
 inline OptionalInt32 optional_bool(const std::optional<bool>& value) { return value ? OptionalInt32(*value) : OptionalInt32(); }
 inline OptionalInt32 optional_dtype(const std::optional<at::ScalarType>& value) {
   return value ? OptionalInt32(static_cast<int32_t>(*value)) : OptionalInt32();

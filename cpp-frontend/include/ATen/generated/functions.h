@@ -3248,7 +3248,7 @@ inline Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1) 
   rlt::check(rlt_tensor_linalg_vecdot(x.handle(), y.handle(), dim, &out0));
   return Tensor(out0);
 }
-/// Lists the powers of each element, from 0 on: the Vandermonde matrix.
+/// Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
 /// `out[..., i, j] = x[..., i]^j`
 inline Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N = {}) {
   rlt_tensor* out0 = nullptr;
@@ -3281,20 +3281,6 @@ inline Tensor kron(const Tensor& self, const Tensor& other) {
 inline Tensor linalg_matmul(const Tensor& self, const Tensor& other) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_linalg_matmul(self.handle(), other.handle(), &out0));
-  return Tensor(out0);
-}
-/// Takes the exponential of square matrices.
-/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
-inline Tensor linalg_matrix_exp(const Tensor& self) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_linalg_matrix_exp(self.handle(), &out0));
-  return Tensor(out0);
-}
-/// Another name of `linalg_matrix_exp`.
-/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
-inline Tensor matrix_exp(const Tensor& self) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matrix_exp(self.handle(), &out0));
   return Tensor(out0);
 }
 
@@ -6187,7 +6173,7 @@ inline Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 
 inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_histogram_bin_ct(self.handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
+  rlt::check(rlt_tensor_histogram_bin_ct(self.handle(), bins, rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
 }
 /// Counts the elements, or adds up their weights, in bins with the given ascending edges; `density` divides by the total and the widths.
@@ -6202,14 +6188,14 @@ inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bi
 /// `out_d = bins_d + 1 numbers in equal steps`
 inline std::vector<Tensor> _histogramdd_bin_edges(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor__histogramdd_bin_edges(self.handle(), bins.data(), rlt::length(bins.size()), range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0));
+  rlt::check(rlt_tensor__histogramdd_bin_edges(self.handle(), bins.data(), rlt::length(bins.size()), rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0));
   return rlt::adopt_list(out0);
 }
 /// Counts points in several dimensions, or adds up their weights, in bins of equal width.
 /// `out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...`
 inline Tensor _histogramdd_from_bin_cts(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__histogramdd_from_bin_cts(self.handle(), bins.data(), rlt::length(bins.size()), range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0));
+  rlt::check(rlt_tensor__histogramdd_from_bin_cts(self.handle(), bins.data(), rlt::length(bins.size()), rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0));
   return Tensor(out0);
 }
 /// Counts points in several dimensions, or adds up their weights, in bins with the given ascending edges.

@@ -1502,13 +1502,6 @@ Tensor kron(const Tensor& other) const {
   rlt::check(rlt_tensor_kron(handle(), other.handle(), &out0));
   return Tensor(out0);
 }
-/// Another name of `linalg_matrix_exp`.
-/// `out = 1 + A + A A / 2! + A A A / 3! + ...`
-Tensor matrix_exp() const {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_matrix_exp(handle(), &out0));
-  return Tensor(out0);
-}
 
 // loss: Losses, and the log-probabilities they start from.
 /// Takes the logarithm of softmax along a dimension, without overflow.
@@ -2776,7 +2769,7 @@ Tensor histc(int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0) c
 std::tuple<Tensor, Tensor> histogram(int64_t bins = 100, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_histogram_bin_ct(handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
+  rlt::check(rlt_tensor_histogram_bin_ct(handle(), bins, rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
 }
 /// Counts the elements, or adds up their weights, in bins with the given ascending edges; `density` divides by the total and the widths.

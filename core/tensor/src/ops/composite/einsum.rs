@@ -262,7 +262,7 @@ pub fn einsum(equation: &str, tensors: &[&Tensor], path: Option<&[i64]>) -> Resu
     if result.sizes()[outputs..].iter().all(|&size| size == 1) {
         return ops::reshape(&result, &result.sizes()[..outputs]);
     }
-    ops::sum_dim_intlist(&result, Some(&rest), false, Some(result.dtype()))
+    ops::sum_dim_intlist(&result, Some(&rest), false, None)
 }
 
 /// The product of two tensors of the same rank, which broadcast, summed over dimensions, which stay with size 1: one batch of
@@ -273,14 +273,19 @@ fn sum_of_products(left: &Tensor, right: &Tensor, summed: &[usize]) -> Result<Te
     let (mut batch, mut rows, mut columns, mut inner) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for at in 0..rank {
         let (in_left, in_right) = (left.sizes()[at] != 1, right.sizes()[at] != 1);
-        match (summed.contains(&at), in_left, in_right) {
-            (true, true, true) => inner.push(at),
-            (true, true, false) => left = ops::sum_dim_intlist(&left, Some(&[at as i64]), true, Some(left.dtype()))?,
-            (true, false, true) => right = ops::sum_dim_intlist(&right, Some(&[at as i64]), true, Some(right.dtype()))?,
-            (true, false, false) => inner.push(at),
-            (false, true, true) => batch.push(at),
-            (false, true, false) => rows.push(at),
-            (false, false, _) => columns.push(at),
+        if summed.contains(&at) {
+            // What one operand alone has, it is summed over before.
+            if in_left != in_right {
+                let alone = if in_left { &mut left } else { &mut right };
+                *alone = ops::sum_dim_intlist(alone, Some(&[at as i64]), true, Some(alone.dtype()))?;
+            }
+            inner.push(at);
+        } else if in_left && in_right {
+            batch.push(at);
+        } else if in_left {
+            rows.push(at);
+        } else {
+            columns.push(at);
         }
     }
     let matrices = |tensor: &Tensor, groups: [&[usize]; 4]| {

@@ -1,8 +1,8 @@
-//! Operators made of operators: cross products, diagonals, powers and exponentials of matrices.
+//! Operators made of operators: products of vectors, Kronecker products, diagonals, powers.
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DeviceType, DimVec, Result, Scalar, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure, wrap_dim};
 
 /// The cross product along a dimension of size 3.
 pub fn linalg_cross(self_: &Tensor, other: &Tensor, dim: i64) -> Result<Tensor> {
@@ -89,7 +89,7 @@ pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
     let mut shape = DimVec::from_slice(&sizes);
     shape.push(count - 1);
     let factors = ops::expand(&ops::unsqueeze(&x, -1)?, &shape, false)?;
-    let powers = ops::cumprod(&factors, -1, Some(x.dtype()))?;
+    let powers = ops::cumprod(&factors, -1, None)?;
     shape[sizes.len()] = 1;
     ops::cat(&[&ops::ones(&shape, x.options())?, &powers], -1)
 }
@@ -134,78 +134,4 @@ pub fn kron(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
         ops::mul_tensor(&ops::reshape(self_, &spread(&own, true))?, &ops::reshape(other, &spread(&others, false))?)?;
     let sizes: DimVec = own.iter().zip(&others).map(|(a, b)| a * b).collect();
     ops::reshape(&product, &sizes)
-}
-
-fn check_square(name: &str, tensor: &Tensor) -> Result<()> {
-    let sizes = tensor.sizes();
-    ensure!(sizes.len() >= 2, Runtime, "{name}: The input tensor A must have at least 2 dimensions.");
-    let (rows, columns) = (sizes[sizes.len() - 2], sizes[sizes.len() - 1]);
-    ensure!(
-        rows == columns,
-        Runtime,
-        "{name}: A must be batches of square matrices, but they are {rows} by {columns} matrices"
-    );
-    Ok(())
-}
-
-/// Matrices up to this norm are small: the terms of the series that are left out are below the rounding of doubles.
-const SMALL: f64 = 0.5;
-
-/// The exponential of matrices: the series of small ones, which larger ones become when they are halved often enough; then squared
-/// as often. It is made of products, so that it has derivatives of any order.
-pub fn linalg_matrix_exp(self_: &Tensor) -> Result<Tensor> {
-    check_floating("linalg.matrix_exp", self_)?;
-    check_square("linalg.matrix_exp", self_)?;
-    if self_.numel() == 0 {
-        return ops::clone(self_, None);
-    }
-    let sizes = self_.sizes();
-    let side = sizes[sizes.len() - 1];
-    // Halves are computed in single precision: they would lose a digit with each product.
-    let wide = ops::to_dtype(self_, self_.dtype().opmath(), false, false, None)?;
-    let norm =
-        ops::amax(&ops::sum_dim_intlist(&ops::abs(&ops::detach(&wide)?)?, Some(&[-2]), false, None)?, &[], false)?;
-    // Without data, the shape is the same however often it is squared.
-    let norm = if norm.device().kind == DeviceType::Meta { 0.0 } else { norm.item()?.to_f64() };
-    ensure!(
-        norm.is_finite(),
-        Runtime,
-        "linalg.matrix_exp: The input tensor A must be finite, got {}",
-        format_sizes(&sizes)
-    );
-    let halvings = if norm > SMALL { (norm / SMALL).log2().ceil() } else { 0.0 };
-    let small = ops::mul_scalar(&wide, Scalar::Float((-halvings).exp2()))?;
-    let mut result = exponential_series(&small, side)?;
-    for _ in 0..halvings as i64 {
-        result = ops::matmul(&result, &result)?;
-    }
-    ops::to_dtype(&result, self_.dtype(), false, false, None)
-}
-
-/// The exponential of matrices, by another name.
-pub fn matrix_exp(self_: &Tensor) -> Result<Tensor> {
-    linalg_matrix_exp(self_)
-}
-
-/// 1 + a + a^2 / 2! + ... + a^15 / 15!, in groups of four terms (Paterson and Stockmeyer).
-fn exponential_series(a: &Tensor, side: i64) -> Result<Tensor> {
-    let one =
-        ops::diagonal_scatter(&ops::zeros(&[side, side], a.options())?, &ops::ones(&[side], a.options())?, 0, 0, 1)?;
-    let square = ops::matmul(a, a)?;
-    let powers = [one, a.clone(), square.clone(), ops::matmul(a, &square)?];
-    let fourth = ops::matmul(&square, &square)?;
-    let factorial = |n: usize| (1..=n).map(|k| k as f64).product::<f64>();
-    let group = |first: usize| -> Result<Tensor> {
-        let mut sum = ops::mul_scalar(&powers[0], Scalar::Float(1.0 / factorial(first)))?;
-        for (nth, power) in powers.iter().enumerate().skip(1) {
-            let term = ops::mul_scalar(power, Scalar::Float(1.0 / factorial(first + nth)))?;
-            sum = ops::add_tensor(&sum, &term, Scalar::Int(1))?;
-        }
-        Ok(sum)
-    };
-    let mut sum = group(12)?;
-    for first in [8, 4, 0] {
-        sum = ops::add_tensor(&ops::matmul(&fourth, &sum)?, &group(first)?, Scalar::Int(1))?;
-    }
-    Ok(sum)
 }

@@ -179,6 +179,9 @@ pub fn sum_to_size(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
     let lead = own.len().checked_sub(size.len());
     let fits = lead.is_some_and(|lead| own[lead..].iter().zip(size).all(|(&own, &size)| own == size || size == 1));
     ensure!(fits, Runtime, "size {{{}}} is not expandable to size {{{}}}.", format_sizes(size), format_sizes(&own));
+    if size.is_empty() {
+        return ops::sum(self_, None);
+    }
     let lead = lead.unwrap_or(0);
     let reduced = (0..own.len()).filter(|&dim| dim < lead || size[dim - lead] != own[dim]);
     let dims: DimVec = reduced.map(|dim| dim as i64).collect();

@@ -100,6 +100,10 @@ pub fn index_put(self_: &Dense, indices: &[Option<Dense>], values: &Dense, _accu
         self_.dtype.c10_name(),
         values.dtype.c10_name()
     );
+    // Without data, no one knows how many values a mask asks for.
+    if placed(indices).any(|(_, _, index)| is_mask(index) && index.is_meta()) {
+        return super::like(self_);
+    }
     let region = region(self_, indices)?;
     super::check_expandable(values.sizes(), &region.sizes).map_err(|_| {
         rushlight_base::err!(

@@ -141,7 +141,7 @@ impl Expr {
         Expr::of(|| ops::linalg_vecdot(self.tensor()?, y.into().tensor()?, dim))
     }
 
-    /// `linalg_vander`: Lists the powers of each element, from 0 on: the Vandermonde matrix.
+    /// `linalg_vander`: Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
     pub fn linalg_vander(&self, n: Option<i64>) -> Expr {
         Expr::of(|| ops::linalg_vander(self.tensor()?, n))
     }
@@ -165,15 +165,5 @@ impl Expr {
     /// `linalg_matmul`: Another name of `matmul`.
     pub fn linalg_matmul(&self, other: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::linalg_matmul(self.tensor()?, other.into().tensor()?))
-    }
-
-    /// `linalg_matrix_exp`: Takes the exponential of square matrices.
-    pub fn linalg_matrix_exp(&self) -> Expr {
-        Expr::of(|| ops::linalg_matrix_exp(self.tensor()?))
-    }
-
-    /// `matrix_exp`: Another name of `linalg_matrix_exp`.
-    pub fn matrix_exp(&self) -> Expr {
-        Expr::of(|| ops::matrix_exp(self.tensor()?))
     }
 }

@@ -20,13 +20,11 @@ mod kron;
 mod linalg_cross;
 mod linalg_diagonal;
 mod linalg_matmul;
-mod linalg_matrix_exp;
 mod linalg_multi_dot;
 mod linalg_vander;
 mod linalg_vecdot;
 mod linear;
 mod matmul;
-mod matrix_exp;
 mod mm;
 mod mv;
 mod outer;
@@ -51,13 +49,11 @@ pub use kron::kron;
 pub use linalg_cross::linalg_cross;
 pub use linalg_diagonal::linalg_diagonal;
 pub use linalg_matmul::linalg_matmul;
-pub use linalg_matrix_exp::linalg_matrix_exp;
 pub use linalg_multi_dot::{linalg_multi_dot, linalg_multi_dot_out};
 pub use linalg_vander::linalg_vander;
 pub use linalg_vecdot::linalg_vecdot;
 pub use linear::{linear, linear_out};
 pub use matmul::{matmul, matmul_out};
-pub use matrix_exp::matrix_exp;
 pub use mm::{mm, mm_out};
 pub use mv::{mv, mv_out};
 pub use outer::{outer, outer_out};
@@ -100,7 +96,6 @@ pub static LINALG: &[&OpDef] = &[
     &linalg_cross::LINALG_CROSS,
     &linalg_diagonal::LINALG_DIAGONAL,
     &linalg_matmul::LINALG_MATMUL,
-    &linalg_matrix_exp::LINALG_MATRIX_EXP,
     &linalg_multi_dot::LINALG_MULTI_DOT,
     &linalg_multi_dot::LINALG_MULTI_DOT_OUT,
     &linalg_vander::LINALG_VANDER,
@@ -109,7 +104,6 @@ pub static LINALG: &[&OpDef] = &[
     &linear::LINEAR_OUT,
     &matmul::MATMUL,
     &matmul::MATMUL_OUT,
-    &matrix_exp::MATRIX_EXP,
     &mm::MM,
     &mm::MM_OUT,
     &mv::MV,

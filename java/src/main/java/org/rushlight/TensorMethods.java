@@ -4971,24 +4971,6 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
-    /**
-     * Another name of <code>linalg_matrix_exp</code>.
-     * <p>{@code out = 1 + A + A A / 2! + A A A / 3! + ...}
-     * <p>Shapes: {@code (..., n, n) -> (..., n, n)}.
-     * <p>Errors: The matrices must be square, finite, floating point or complex.
-     *
-     * @return the result
-     */
-    public final Tensor matrix_exp() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.matrix_exp(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
     // loss: Losses, and the log-probabilities they start from.
 
     /**

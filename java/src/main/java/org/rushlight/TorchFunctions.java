@@ -8076,7 +8076,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Lists the powers of each element, from 0 on: the Vandermonde matrix.
+     * Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
      * <p>{@code out[..., i, j] = x[..., i]^j}
      * <p>Shapes: {@code (..., n) -> (..., n, N), N = n if not given}.
      * <p>Errors: N must be greater than 1; bool is refused.
@@ -8193,42 +8193,6 @@ public abstract sealed class TorchFunctions permits Torch {
             return Tensor.wrap(Native.linalg_matmul(self.handle(), other.handle()));
         } finally {
             Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the exponential of square matrices.
-     * <p>{@code out = 1 + A + A A / 2! + A A A / 3! + ...}
-     * <p>Shapes: {@code (..., n, n) -> (..., n, n)}.
-     * <p>Errors: The matrices must be square, finite, floating point or complex.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor linalg_matrix_exp(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.linalg_matrix_exp(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Another name of <code>linalg_matrix_exp</code>.
-     * <p>{@code out = 1 + A + A A / 2! + A A A / 3! + ...}
-     * <p>Shapes: {@code (..., n, n) -> (..., n, n)}.
-     * <p>Errors: The matrices must be square, finite, floating point or complex.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor matrix_exp(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.matrix_exp(self.handle()));
-        } finally {
-            Tensor.release(self);
         }
     }
 

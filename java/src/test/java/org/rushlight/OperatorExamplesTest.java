@@ -886,16 +886,6 @@ class OperatorExamplesTest {
     }
 
     @Test
-    void example_linalg_matrix_exp() {
-        Examples.check(() -> Torch.linalg_matrix_exp(Tensor.of(new float[] {0.0f, 1.0f, 0.0f, 0.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {1.0f, 1.0f, 0.0f, 1.0f}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_matrix_exp() {
-        Examples.check(() -> Torch.matrix_exp(Tensor.of(new float[] {0.0f, 1.0f, 0.0f, 0.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {1.0f, 1.0f, 0.0f, 1.0f}, new long[] {2, 2}));
-    }
-
-    @Test
     void example_log_softmax_int() {
         Examples.check(() -> Torch.log_softmax(Tensor.of(new float[] {0.0f}, new long[] {1}), 0), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
     }

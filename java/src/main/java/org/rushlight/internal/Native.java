@@ -479,8 +479,6 @@ public final class Native {
     public static native long linalg_diagonal(long A, long offset, long dim1, long dim2);
     public static native long kron(long self, long other);
     public static native long linalg_matmul(long self, long other);
-    public static native long linalg_matrix_exp(long self);
-    public static native long matrix_exp(long self);
 
     // loss: Losses, and the log-probabilities they start from.
     public static native long log_softmax_int(long self, long dim, int dtype);
