@@ -54,7 +54,7 @@ impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
         // How many of some edges are not above the element: the place behind its bin.
         let among = |low: usize, high: usize| low + edges[low..high].partition_point(|edge| edge.widen() <= x.widen());
         let bin = match self.how {
-            Bins::Sorted => among(0, edges.len()) - 1,
+            Bins::Sorted => among(0, edges.len()).max(1) - 1,
             Bins::Even => self.guess(x, first, last, count),
             Bins::EvenByEdges => {
                 let guess = self.guess(x, first, last, count);

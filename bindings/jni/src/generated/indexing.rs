@@ -861,7 +861,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1Tensor<'l>(
     guard(env, |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
-        let result = ops::index_tensor(&self_, &indices.refs())?;
+        let result = ops::index_tensor(&self_, &indices.optional_refs())?;
         Ok(frame.give(result))
     })
 }
@@ -879,7 +879,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1Tensor_1out<'l>
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let out = out.get("out")?;
-        ops::index_tensor_out(&self_, &indices.refs(), &out)
+        ops::index_tensor_out(&self_, &indices.optional_refs(), &out)
     })
 }
 
@@ -897,7 +897,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1put<'l>(
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
-        let result = ops::index_put(&self_, &indices.refs(), &values, support::flag(accumulate))?;
+        let result = ops::index_put(&self_, &indices.optional_refs(), &values, support::flag(accumulate))?;
         Ok(frame.give(result))
     })
 }
@@ -916,7 +916,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native_index_1put_1<'l>(
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
-        ops::index_put_(&self_, &indices.refs(), &values, support::flag(accumulate))
+        ops::index_put_(&self_, &indices.optional_refs(), &values, support::flag(accumulate))
     })
 }
 
@@ -935,8 +935,13 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1index_1put_1impl<'l>
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
-        let result =
-            ops::_index_put_impl(&self_, &indices.refs(), &values, support::flag(accumulate), support::flag(unsafe_))?;
+        let result = ops::_index_put_impl(
+            &self_,
+            &indices.optional_refs(),
+            &values,
+            support::flag(accumulate),
+            support::flag(unsafe_),
+        )?;
         Ok(frame.give(result))
     })
 }
@@ -956,7 +961,13 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1index_1put_1impl_1<'
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
-        ops::_index_put_impl_(&self_, &indices.refs(), &values, support::flag(accumulate), support::flag(unsafe_))
+        ops::_index_put_impl_(
+            &self_,
+            &indices.optional_refs(),
+            &values,
+            support::flag(accumulate),
+            support::flag(unsafe_),
+        )
     })
 }
 
@@ -971,7 +982,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1index_1Tenso
     guard(env, |frame| {
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
-        let result = ops::_unsafe_index_tensor(&self_, &indices.refs())?;
+        let result = ops::_unsafe_index_tensor(&self_, &indices.optional_refs())?;
         Ok(frame.give(result))
     })
 }
@@ -990,7 +1001,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1index_1put<'
         let self_ = self_.get("self")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
-        let result = ops::_unsafe_index_put(&self_, &indices.refs(), &values, support::flag(accumulate))?;
+        let result = ops::_unsafe_index_put(&self_, &indices.optional_refs(), &values, support::flag(accumulate))?;
         Ok(frame.give(result))
     })
 }
@@ -1014,7 +1025,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1masked_1inde
         let result = ops::_unsafe_masked_index(
             &self_,
             &mask,
-            &indices.refs(),
+            &indices.optional_refs(),
             support::scalar(fill_tag, fill_bits, fill_imag)?,
         )?;
         Ok(frame.give(result))
@@ -1036,7 +1047,7 @@ pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1masked_1inde
         let mask = mask.get("mask")?;
         let indices = frame.optional_tensors(&indices)?;
         let values = values.get("values")?;
-        let result = ops::_unsafe_masked_index_put_accumulate(&self_, &mask, &indices.refs(), &values)?;
+        let result = ops::_unsafe_masked_index_put_accumulate(&self_, &mask, &indices.optional_refs(), &values)?;
         Ok(frame.give(result))
     })
 }

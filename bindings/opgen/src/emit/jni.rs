@@ -140,7 +140,7 @@ impl Row {
             Kind::Tensor => bound("TensorHandle", "$.get(\"%\")?", "&$"),
             Kind::TensorOptional => bound("TensorHandle", "$.optional()", "$.as_deref()"),
             Kind::TensorList => bound("JLongs<'l>", "frame.tensors(&$, \"%\")?", "&$.refs()"),
-            Kind::TensorOptionalList => bound("JLongs<'l>", "frame.optional_tensors(&$)?", "&$.refs()"),
+            Kind::TensorOptionalList => bound("JLongs<'l>", "frame.optional_tensors(&$)?", "&$.optional_refs()"),
             Kind::Scalar => {
                 direct(&["%_tag: jint", "%_bits: jlong", "%_imag: jdouble"], "support::scalar(%_tag, %_bits, %_imag)?")
             }
