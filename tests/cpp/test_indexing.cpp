@@ -40,6 +40,27 @@ TEST(Indexing, Writing) {
   EXPECT_EQ(x[0][0].sum().item<int>(), 8);
 }
 
+TEST(Indexing, Tensors) {
+  torch::Tensor x = grid();
+  torch::Tensor rows = torch::tensor({2, 0}), columns = torch::tensor({{0}, {3}});
+  torch::Tensor picked = x.index({Slice(), rows, columns});
+  EXPECT_EQ(picked.sizes(), (std::vector<int64_t>{2, 2, 2}));
+  EXPECT_EQ(picked[1][1][0].item<int>(), 12 + 2 * 4 + 3);
+  // No neighbours: the dimensions of the indices come first.
+  EXPECT_EQ(x.index({torch::tensor({0, 1, 1}), Slice(), torch::tensor({0, 1, 2})}).sizes(), (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ(x.index({x > 20}).sum().item<int>(), 21 + 22 + 23);
+  EXPECT_EQ(x.index({true}).sizes(), (std::vector<int64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(at::index(x, {std::nullopt, rows}).sizes(), (std::vector<int64_t>{2, 2, 4}));
+
+  x.index_put_({0, rows}, torch::tensor({-1, -2, -3, -4}));
+  EXPECT_EQ(x[0][2][3].item<int>(), -4);
+  x.index_put_({x < 0}, 0);
+  EXPECT_EQ(x[0][0].sum().item<int>(), 0);
+  at::index_put_(x, {torch::tensor({1, 1}), torch::tensor({0, 0}), torch::tensor({0, 0})}, torch::tensor(5), true);
+  EXPECT_EQ(x[1][0][0].item<int>(), 12 + 5 + 5);
+  EXPECT_THROW(x.index({torch::tensor({2})}), c10::IndexError);
+}
+
 TEST(Indexing, Errors) {
   torch::Tensor x = grid();
   EXPECT_THROW(x.index({2}), c10::IndexError);

@@ -21,12 +21,14 @@ pub(crate) use guard::border;
 pub use guard::guard;
 pub use handle::{Borrowed, BorrowedList, BorrowedOptionalList, GeneratorHandle, TensorHandle};
 pub use jni::EnvUnowned;
-pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JLongArray, JObject, JString};
+pub use jni::objects::{JBooleanArray, JClass, JDoubleArray, JIntArray, JLongArray, JObject, JString};
 pub use jni::sys::{jboolean, jdouble, jint, jlong, jlongArray, jobject};
 
 /// A `long[]` argument.
 pub type JLongs<'l> = JLongArray<'l>;
 /// A `double[]` argument.
 pub type JDoubles<'l> = JDoubleArray<'l>;
+/// An `int[]` from Java.
+pub type JInts<'l> = JIntArray<'l>;
 /// A `boolean[]` argument.
 pub type JBooleans<'l> = JBooleanArray<'l>;

@@ -44,6 +44,8 @@ struct RawOp {
     cuda: Option<String>,
     view: Option<String>,
     composite: Option<String>,
+    composite_inplace: Option<String>,
+    composite_out: Option<String>,
     dtypes: String,
     autocast: Option<String>,
     batching: Option<String>,
@@ -162,6 +164,8 @@ fn op(raw: RawOp) -> Result<Op, Vec<String>> {
     let op = Op {
         forms,
         body,
+        composite_inplace: raw.composite_inplace,
+        composite_out: raw.composite_out,
         derivative,
         node: raw.node.unwrap_or_default(),
         dtypes: choice("dtypes", Some(&raw.dtypes), Dtypes::CHOICES, Dtypes::All, &mut problems),
@@ -497,10 +501,23 @@ fn choice<T: Copy>(
 
 fn check_rest(op: &Op, problems: &mut Vec<String>) {
     let copied = op.exceptions.iter().any(|exception| exception.field == "copied_form");
-    if op.is_composite() && op.forms.len() > 1 && !copied {
-        problems.push("the forms of a composite are made by copying: give the reason in `copied_form`".to_string());
+    let copies = op.forms.iter().any(|form| op.is_copied(form));
+    if copies && !copied {
+        problems.push(
+            "the forms of a composite are made by copying, unless `composite_inplace` and `composite_out` write them: give \
+             the reason in `copied_form`"
+                .to_string(),
+        );
     }
-    if copied && !(op.is_composite() && op.forms.len() > 1) {
+    for (field, kind, path) in [
+        ("composite_inplace", FormKind::InPlace, &op.composite_inplace),
+        ("composite_out", FormKind::Out, &op.composite_out),
+    ] {
+        if path.is_some() && !(op.is_composite() && op.form(kind).is_some()) {
+            problems.push(format!("`{field}` without such a form of a composite"));
+        }
+    }
+    if copied && !copies {
         problems.push("`copied_form` without a form that is made by copying".to_string());
     }
     let generator = op.primary().signature.arguments.iter().any(|argument| argument.ty.base == BaseType::Generator);

@@ -28,6 +28,10 @@ pub struct Op {
     pub forms: Vec<Form>,
     /// What computes it.
     pub body: Body,
+    /// Of a composite: the function that writes its in-place form, if it is not a copy.
+    pub composite_inplace: Option<String>,
+    /// Of a composite: the function that writes its out form, if it is not a copy.
+    pub composite_out: Option<String>,
     /// How it is differentiated; empty for operators that are not (or are composites of others).
     pub derivative: Vec<Formula>,
     /// `MulBackward0`: what `grad_fn` shows.
@@ -280,6 +284,20 @@ impl Op {
     /// Is this computed by other operators?
     pub fn is_composite(&self) -> bool {
         matches!(self.body, Body::Composite(_))
+    }
+
+    /// Of a composite: the function that writes this form itself.
+    pub fn writer(&self, form: &Form) -> Option<&str> {
+        match form.kind {
+            FormKind::Functional => None,
+            FormKind::InPlace => self.composite_inplace.as_deref(),
+            FormKind::Out => self.composite_out.as_deref(),
+        }
+    }
+
+    /// Is this form made by copying the result of another?
+    pub fn is_copied(&self, form: &Form) -> bool {
+        self.is_composite() && form.kind != FormKind::Functional && self.writer(form).is_none()
     }
 
     /// Does it have a derivative of its own?

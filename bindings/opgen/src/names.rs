@@ -46,11 +46,11 @@ pub fn rust_static(signature: &Signature) -> String {
 
 /// `name` in small letters, with an underscore if it is a keyword of Rust (`self_`, `where_`).
 pub fn rust_identifier(name: &str) -> String {
-    const KEYWORDS: [&str; 41] = [
+    const KEYWORDS: [&str; 43] = [
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
         "else", "enum", "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
         "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "try", "type",
-        "where", "while",
+        "unsafe", "use", "where", "while",
     ];
     escape(&name.to_lowercase(), &KEYWORDS)
 }

@@ -10,8 +10,10 @@ pub enum Kind {
     Tensor,
     TensorOptional,
     TensorList,
+    TensorOptionalList,
     Scalar,
     ScalarOptional,
+    ScalarList,
     Int,
     IntOptional,
     IntList,
@@ -54,12 +56,14 @@ impl Kind {
     /// The kind of a schema type; `None` for those that no declaration may use (Dimname, Storage, ...).
     pub fn of(ty: &Type) -> Option<Kind> {
         let kind = match (ty.base, ty.list, ty.optional) {
+            (BaseType::Tensor, Some(list), false) if list.optional_elements => Kind::TensorOptionalList,
             (_, Some(list), _) if list.optional_elements => return None,
             (BaseType::Tensor, None, false) => Kind::Tensor,
             (BaseType::Tensor, None, true) => Kind::TensorOptional,
             (BaseType::Tensor, Some(_), false) => Kind::TensorList,
             (BaseType::Scalar, None, false) => Kind::Scalar,
             (BaseType::Scalar, None, true) => Kind::ScalarOptional,
+            (BaseType::Scalar, Some(_), false) => Kind::ScalarList,
             (BaseType::Int, None, false) => Kind::Int,
             (BaseType::Int, None, true) => Kind::IntOptional,
             (BaseType::Int, Some(_), false) => Kind::IntList,
@@ -88,7 +92,7 @@ impl Kind {
 
     /// One tensor, perhaps one, or a list of them?
     pub fn is_tensor(self) -> bool {
-        matches!(self, Kind::Tensor | Kind::TensorOptional | Kind::TensorList)
+        matches!(self, Kind::Tensor | Kind::TensorOptional | Kind::TensorList | Kind::TensorOptionalList)
     }
 
     /// The row of the table.
@@ -98,10 +102,14 @@ impl Kind {
             Kind::Tensor => row("&Tensor", "Saved", "tensor", "const Tensor&"),
             Kind::TensorOptional => row("Option<&Tensor>", "Saved", "tensor_opt", "const std::optional<Tensor>&"),
             Kind::TensorList => row("&[&Tensor]", "Vec<Saved>", "tensors", "TensorList"),
+            Kind::TensorOptionalList => {
+                row("&[Option<&Tensor>]", "Vec<Saved>", "tensors_opt", "ArrayRef<std::optional<Tensor>>")
+            }
             Kind::Scalar => row("Scalar", "Scalar", "scalar", "const Scalar&"),
             Kind::ScalarOptional => {
                 row("Option<Scalar>", "Option<Scalar>", "scalar_opt", "const std::optional<Scalar>&")
             }
+            Kind::ScalarList => row("&[Scalar]", "Vec<Scalar>", "scalars", "ArrayRef<Scalar>"),
             Kind::Int => row("i64", "i64", "int", "int64_t"),
             Kind::IntOptional => row("Option<i64>", "Option<i64>", "int_opt", "std::optional<int64_t>"),
             Kind::IntList => row("&[i64]", "DimVec", "ints", "IntArrayRef"),
@@ -151,7 +159,9 @@ mod tests {
         assert_eq!(kind("int[1]?"), Some(Kind::IntListOptional));
         assert_eq!(kind("SymInt?"), Some(Kind::IntOptional));
         assert_eq!(kind("bool[3]"), Some(Kind::BoolList));
-        assert_eq!(kind("Tensor?[]"), None);
+        assert_eq!(kind("Tensor?[]"), Some(Kind::TensorOptionalList));
+        assert_eq!(kind("Scalar[]"), Some(Kind::ScalarList));
+        assert_eq!(kind("Tensor?[]?"), None);
         assert_eq!(kind("Dimname"), None);
     }
 

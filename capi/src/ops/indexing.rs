@@ -1263,6 +1263,324 @@ pub unsafe extern "C" fn rlt_tensor_take_along_dim_out(
     })
 }
 
+/// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its
+/// true elements, and a dimension without index is taken whole.
+///
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+///
+/// Shapes: `(*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if
+/// these are no neighbours`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for.
+///
+/// `index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_Tensor(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::index_tensor(&self_, &indices.refs())?)
+        }
+    })
+}
+
+/// Takes the elements that indices into several dimensions lead to; a mask stands for the places of its
+/// true elements, and a dimension without index is taken whole.
+///
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+///
+/// Shapes: `(*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if
+/// these are no neighbours`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for.
+/// The result is written into `out`, resized where needed.
+///
+/// `index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_Tensor_out(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_Tensor_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let out = arg::tensor(out, "out")?;
+            ops::index_tensor_out(&self_, &indices.refs(), &out)
+        }
+    })
+}
+
+/// Writes values to the elements that indices into several dimensions lead to, the last of several to
+/// one place; `accumulate` adds all, in their order.
+///
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+///
+/// Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+/// (*)`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+/// broadcast with what the indices lead to.
+///
+/// `index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_put(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    values: *const rlt_tensor,
+    accumulate: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_index_put", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let values = arg::tensor(values, "values")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::index_put(&self_, &indices.refs(), &values, arg::bool(accumulate))?)
+        }
+    })
+}
+
+/// Writes values to the elements that indices into several dimensions lead to, the last of several to
+/// one place; `accumulate` adds all, in their order.
+///
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+///
+/// Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+/// (*)`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+/// broadcast with what the indices lead to.
+/// The result is written into `self`.
+///
+/// `index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_index_put_(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    values: *const rlt_tensor,
+    accumulate: i32,
+) -> i32 {
+    guard("rlt_tensor_index_put_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let values = arg::tensor(values, "values")?;
+            ops::index_put_(&self_, &indices.refs(), &values, arg::bool(accumulate))
+        }
+    })
+}
+
+/// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
+///
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+///
+/// Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+/// (*)`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+/// broadcast with what the indices lead to.
+///
+/// `_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool
+/// unsafe=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__index_put_impl(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    values: *const rlt_tensor,
+    accumulate: i32,
+    unsafe_: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__index_put_impl", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let values = arg::tensor(values, "values")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_index_put_impl(
+                &self_,
+                &indices.refs(),
+                &values,
+                arg::bool(accumulate),
+                arg::bool(unsafe_),
+            )?)
+        }
+    })
+}
+
+/// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
+///
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+///
+/// Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+/// (*)`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+/// broadcast with what the indices lead to.
+/// The result is written into `self`.
+///
+/// `_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool
+/// unsafe=False) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__index_put_impl_(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    values: *const rlt_tensor,
+    accumulate: i32,
+    unsafe_: i32,
+) -> i32 {
+    guard("rlt_tensor__index_put_impl_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let values = arg::tensor(values, "values")?;
+            ops::_index_put_impl_(&self_, &indices.refs(), &values, arg::bool(accumulate), arg::bool(unsafe_))
+        }
+    })
+}
+
+/// Takes elements as `index` does; the indices are checked here, too.
+///
+/// `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+///
+/// Shapes: `as index`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for.
+///
+/// `_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__unsafe_index_Tensor(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__unsafe_index_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_unsafe_index_tensor(&self_, &indices.refs())?)
+        }
+    })
+}
+
+/// Writes values as `index_put` does; the indices are checked here, too.
+///
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+///
+/// Shapes: `as index_put`.
+/// Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+/// a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+/// broadcast with what the indices lead to.
+///
+/// `_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__unsafe_index_put(
+    self_: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    values: *const rlt_tensor,
+    accumulate: i32,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__unsafe_index_put", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let values = arg::tensor(values, "values")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_unsafe_index_put(&self_, &indices.refs(), &values, arg::bool(accumulate))?)
+        }
+    })
+}
+
+/// Takes the elements that indices lead to where a mask is true, else one value; what lies outside is
+/// moved to the nearest place inside.
+///
+/// `out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill`
+///
+/// Shapes: `(*), mask and indices that broadcast to (+) -> (+)`.
+/// Errors: The indices must be int32 or int64 and broadcast; the mask must be bool.
+///
+/// `_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__unsafe_masked_index(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    fill: *const rlt_scalar,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__unsafe_masked_index", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let fill = arg::scalar(fill, "fill")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_unsafe_masked_index(&self_, &mask, &indices.refs(), fill)?)
+        }
+    })
+}
+
+/// Adds values where indices lead to and a mask is true: the gradient of `_unsafe_masked_index`.
+///
+/// `out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]`
+///
+/// Shapes: `(*), mask, indices and values that broadcast to (+) -> (*)`.
+/// Errors: The indices must be int32 or int64 and broadcast; the mask must be bool; the values must
+/// have the dtype of `self` and broadcast with what the indices lead to.
+///
+/// `_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) ->
+/// Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor__unsafe_masked_index_put_accumulate(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    indices: *const *const rlt_tensor,
+    indices_len: i64,
+    values: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor__unsafe_masked_index_put_accumulate", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let indices = arg::tensors_opt(indices, indices_len, "indices")?;
+            let values = arg::tensor(values, "values")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::_unsafe_masked_index_put_accumulate(&self_, &mask, &indices.refs(), &values)?)
+        }
+    })
+}
+
 /// Joins tensors along a dimension; the dtypes are promoted.
 ///
 /// `out = tensors[0], tensors[1], ... along dim`

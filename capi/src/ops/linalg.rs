@@ -4,6 +4,7 @@
 use crate::support::{arg, guard, out};
 use crate::tensor::{rlt_scalar, rlt_tensor};
 use rushlight_tensor::ops;
+use std::ffi::c_char;
 
 /// Multiplies two matrices.
 ///
@@ -1150,6 +1151,271 @@ pub unsafe extern "C" fn rlt_tensor_linear_out(
             let bias = arg::tensor_opt(bias);
             let out = arg::tensor(out, "out")?;
             ops::linear_out(&input, &weight, bias.as_deref(), &out)
+        }
+    })
+}
+
+/// Sums products of elements over named dimensions, as an equation in Einstein's notation says. The
+/// tensors are multiplied from left to right, or in pairs that a path lists.
+///
+/// `'ij,jk->ik': out[i, k] = sum_j tensors_0[i, j] * tensors_1[j, k]`
+///
+/// Shapes: `as the equation says`.
+/// Errors: The equation must have letters, at most one ellipsis for each tensor, as many subscripts as
+/// dimensions; sizes of one letter must broadcast.
+///
+/// `einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_einsum(
+    equation: *const c_char,
+    tensors: *const *const rlt_tensor,
+    tensors_len: i64,
+    path: *const i64,
+    path_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_einsum", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let equation = arg::string(equation, "equation")?;
+            let tensors = arg::tensors(tensors, tensors_len, "tensors")?;
+            let path = arg::ints_opt(path, path_len, "path")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::einsum(equation, &tensors.refs(), path)?)
+        }
+    })
+}
+
+/// Sums products of elements over pairs of dimensions of two tensors.
+///
+/// `out[i..., j...] = sum over k... of self[i..., k...] * other[k..., j...]`
+///
+/// Shapes: `(i..., k...), (k..., j...) -> (i..., j...)`.
+/// Errors: As many dimensions of both, of the same sizes or 1, and the same dtype.
+///
+/// `tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_tensordot(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    dims_self: *const i64,
+    dims_self_len: i64,
+    dims_other: *const i64,
+    dims_other_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_tensordot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let dims_self = arg::ints(dims_self, dims_self_len, "dims_self")?;
+            let dims_other = arg::ints(dims_other, dims_other_len, "dims_other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::tensordot(&self_, &other, dims_self, dims_other)?)
+        }
+    })
+}
+
+/// Multiplies vectors of three elements along a dimension: the cross product.
+///
+/// `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+///
+/// Shapes: `(..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)`.
+/// Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same
+/// dtype; bool is refused.
+///
+/// `linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_cross(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    dim: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_cross", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_cross(&self_, &other, dim)?)
+        }
+    })
+}
+
+/// Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
+///
+/// `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+///
+/// Shapes: `(..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)`.
+/// Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same
+/// dtype; bool is refused.
+///
+/// `cross(Tensor self, Tensor other, int? dim=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cross(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    dim: *const i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_cross", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let dim = arg::int_opt(dim);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::cross(&self_, &other, dim)?)
+        }
+    })
+}
+
+/// Multiplies vectors along a dimension, the first conjugated.
+///
+/// `out = sum over dim of conj(x) * y`
+///
+/// Shapes: `(..., d, ...), (..., d, ...) broadcastable -> (..., ...)`.
+/// Errors: Both must be floating point or complex, of the same dtype, and have the same size along the
+/// dimension.
+///
+/// `linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_vecdot(
+    x: *const rlt_tensor,
+    y: *const rlt_tensor,
+    dim: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_vecdot", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let x = arg::tensor(x, "x")?;
+            let y = arg::tensor(y, "y")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_vecdot(&x, &y, dim)?)
+        }
+    })
+}
+
+/// Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
+///
+/// `out[..., i, j] = x[..., i]^j`
+///
+/// Shapes: `(..., n) -> (..., n, N), N = n if not given`.
+/// Errors: N must be greater than 1; bool is refused.
+///
+/// `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_vander(
+    x: *const rlt_tensor,
+    n: *const i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_vander", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let x = arg::tensor(x, "x")?;
+            let n = arg::int_opt(n);
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_vander(&x, n)?)
+        }
+    })
+}
+
+/// Sums the diagonal of a matrix; integers give int64.
+///
+/// `out = sum_i self[i, i]`
+///
+/// Shapes: `(n, m) -> ()`.
+/// Errors: There must be two dimensions; bool and halves are refused.
+///
+/// `trace(Tensor self) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_trace(self_: *const rlt_tensor, out0: *mut *mut rlt_tensor) -> i32 {
+    guard("rlt_tensor_trace", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::trace(&self_)?)
+        }
+    })
+}
+
+/// Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
+///
+/// `out[..., i] = A[..., i, i + offset]`
+///
+/// Shapes: `(..., n, m) -> (..., length of the diagonal)`.
+/// Errors: The dimensions must differ. A dimension outside [-ndim, ndim - 1] is an index error.
+///
+/// `linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_diagonal(
+    a: *const rlt_tensor,
+    offset: i64,
+    dim1: i64,
+    dim2: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_diagonal", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let a = arg::tensor(a, "A")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_diagonal(&a, offset, dim1, dim2)?)
+        }
+    })
+}
+
+/// Multiplies each element of a tensor with a whole other one: the Kronecker product.
+///
+/// `out[i * m + j] = self[i] * other[j] for each dimension, of size m in other`
+///
+/// Shapes: `(n_0, ...), (m_0, ...) -> (n_0 m_0, ...)`.
+/// Errors: None.
+///
+/// `kron(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_kron(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_kron", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::kron(&self_, &other)?)
+        }
+    })
+}
+
+/// Another name of `matmul`.
+///
+/// `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
+///
+/// Shapes: `as matmul`.
+/// Errors: As matmul.
+///
+/// `linalg_matmul(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_linalg_matmul(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_linalg_matmul", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::linalg_matmul(&self_, &other)?)
         }
     })
 }

@@ -17,8 +17,6 @@ pub mod copy;
 pub mod creation;
 #[cfg(feature = "op-elementary")]
 pub mod elementary;
-#[cfg(feature = "op-factory")]
-pub mod factory;
 #[cfg(feature = "op-indexing")]
 pub mod indexing;
 #[cfg(feature = "op-joining")]
@@ -39,9 +37,9 @@ pub mod pointwise;
 pub mod random;
 #[cfg(feature = "op-reduction")]
 pub mod reduction;
-#[cfg(feature = "op-special")]
-pub mod special;
+#[cfg(feature = "op-series")]
+pub mod series;
+#[cfg(feature = "op-sorting")]
+pub mod sorting;
 #[cfg(feature = "op-view")]
 pub mod view;
-#[cfg(feature = "op-view_copy")]
-pub mod view_copy;

@@ -1536,6 +1536,59 @@ pub unsafe extern "C" fn rlt_tensor_max_out(
     })
 }
 
+/// Takes the smaller of two elements; NaN wins.
+///
+/// `out_i = min(self_i, other_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+/// castable to an in-place or out result.
+///
+/// `min.other(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_min_other(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_min_other", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::min_other(&self_, &other)?)
+        }
+    })
+}
+
+/// Takes the smaller of two elements; NaN wins.
+///
+/// `out_i = min(self_i, other_i)`
+///
+/// Shapes: `(*), (*) broadcastable -> (*)`.
+/// Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+/// castable to an in-place or out result.
+/// The result is written into `out`, resized where needed.
+///
+/// `min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_min_out(
+    self_: *const rlt_tensor,
+    other: *const rlt_tensor,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_min_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let other = arg::tensor(other, "other")?;
+            let out = arg::tensor(out, "out")?;
+            ops::min_out(&self_, &other, &out)
+        }
+    })
+}
+
 /// Chooses from two tensors by a condition.
 ///
 /// `out_i = self_i if condition_i, else other_i`
@@ -1721,6 +1774,59 @@ pub unsafe extern "C" fn rlt_tensor_masked_fill_Scalar_(
             let mask = arg::tensor(mask, "mask")?;
             let value = arg::scalar(value, "value")?;
             ops::masked_fill_scalar_(&self_, &mask, value)
+        }
+    })
+}
+
+/// Sets the elements under a mask to the value of a tensor without dimensions.
+///
+/// `out_i = value if mask_i, else self_i`
+///
+/// Shapes: `(*), mask broadcastable with (*), () -> (*)`.
+/// Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+///
+/// `masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_masked_fill_Tensor(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    value: *const rlt_tensor,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_masked_fill_Tensor", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let value = arg::tensor(value, "value")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::masked_fill_tensor(&self_, &mask, &value)?)
+        }
+    })
+}
+
+/// Sets the elements under a mask to the value of a tensor without dimensions.
+///
+/// `out_i = value if mask_i, else self_i`
+///
+/// Shapes: `(*), mask broadcastable with (*), () -> (*)`.
+/// Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+/// The result is written into `self`.
+///
+/// `masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_masked_fill_Tensor_(
+    self_: *const rlt_tensor,
+    mask: *const rlt_tensor,
+    value: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_masked_fill_Tensor_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let mask = arg::tensor(mask, "mask")?;
+            let value = arg::tensor(value, "value")?;
+            ops::masked_fill_tensor_(&self_, &mask, &value)
         }
     })
 }

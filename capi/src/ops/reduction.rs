@@ -1865,6 +1865,28 @@ pub unsafe extern "C" fn rlt_tensor_cumprod(
 ///
 /// Shapes: `(*) -> (*)`.
 /// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+/// The result is written into `self`.
+///
+/// `cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_cumprod_(self_: *const rlt_tensor, dim: i64, dtype: *const i32) -> i32 {
+    guard("rlt_tensor_cumprod_", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let dtype = arg::dtype_opt(dtype)?;
+            ops::cumprod_(&self_, dim, dtype)
+        }
+    })
+}
+
+/// Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+/// int64.
+///
+/// `out_i = product of self_0 to self_i`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
 /// The result is written into `out`, resized where needed.
 ///
 /// `cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
@@ -1882,6 +1904,83 @@ pub unsafe extern "C" fn rlt_tensor_cumprod_out(
             let dtype = arg::dtype_opt(dtype)?;
             let out = arg::tensor(out, "out")?;
             ops::cumprod_out(&self_, dim, dtype, &out)
+        }
+    })
+}
+
+/// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+///
+/// `out_i = log(sum of exp(self_0) to exp(self_i))`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or
+/// complex.
+///
+/// `logcumsumexp(Tensor self, int dim) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logcumsumexp(
+    self_: *const rlt_tensor,
+    dim: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logcumsumexp", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::logcumsumexp(&self_, dim)?)
+        }
+    })
+}
+
+/// Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+///
+/// `out_i = log(sum of exp(self_0) to exp(self_i))`
+///
+/// Shapes: `(*) -> (*)`.
+/// Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or
+/// complex.
+/// The result is written into `out`, resized where needed.
+///
+/// `logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_logcumsumexp_out(
+    self_: *const rlt_tensor,
+    dim: i64,
+    out: *const rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_logcumsumexp_out", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let out = arg::tensor(out, "out")?;
+            ops::logcumsumexp_out(&self_, dim, &out)
+        }
+    })
+}
+
+/// Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
+///
+/// `out = sum of self over the dimensions where size is 1 or has none`
+///
+/// Shapes: `(*) -> size`.
+/// Errors: The size must be broadcastable to that of the tensor.
+///
+/// `sum_to_size(Tensor self, int[] size) -> Tensor`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_tensor_sum_to_size(
+    self_: *const rlt_tensor,
+    size: *const i64,
+    size_len: i64,
+    out0: *mut *mut rlt_tensor,
+) -> i32 {
+    guard("rlt_tensor_sum_to_size", || {
+        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
+        unsafe {
+            let self_ = arg::tensor(self_, "self")?;
+            let size = arg::ints(size, size_len, "size")?;
+            let out0 = out::tensor(out0, "out0")?;
+            out0.give(ops::sum_to_size(&self_, size)?)
         }
     })
 }

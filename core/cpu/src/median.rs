@@ -1,10 +1,10 @@
-//! Medians, and running extrema with their places: what is found in a row by comparing its elements.
+//! Medians, modes, running extrema with their places: what is found in a row by comparing its elements.
 
 use crate::array::Array;
 use crate::extrema::Extremum;
 use crate::number::{Number, Ordered, Wide};
 use crate::room::room;
-use crate::rows::each_run;
+use crate::rows::{each_row_with_room, each_run};
 use crate::select;
 use crate::shared::Shared;
 use rushlight_base::plan::Plan;
@@ -49,24 +49,65 @@ pub fn median(out: &Array, a: &Array, ignore_nan: bool) -> Result<()> {
 
 /// The median of each row of `a` along `dim`, and its place; both outputs have size 1 there.
 pub fn median_dim(values: &Array, indices: &Array, a: &Array, dim: usize, ignore_nan: bool) -> Result<()> {
+    dispatch!(a.dtype(), "median_cpu", integer half float, T => {
+        one_of_each_row::<T>(values, indices, a, dim, &|row| middle(row, ignore_nan))
+    })
+}
+
+/// The `k`th least element, counted from 1, of each row of `a` along `dim`, and its place; both outputs have size 1 there.
+/// NaN is above all.
+pub fn kth_value(values: &Array, indices: &Array, a: &Array, dim: usize, k: usize) -> Result<()> {
+    ensure!(1 <= k && k <= a.size(dim), Internal, "element {k} of {} reached its kernel", a.size(dim));
+    dispatch!(a.dtype(), "kthvalue_cpu", integer half float, T => {
+        one_of_each_row::<T>(values, indices, a, dim, &|row| {
+            select::quick_select(row, k - 1, &|a, b| (a.0.is_nan() && !b.0.is_nan()) || a.0 > b.0);
+            row[k - 1]
+        })
+    })
+}
+
+/// The element that occurs most often in each row of `a` along `dim`, the least of them, and one of its places; both outputs
+/// have size 1 there. No NaN equals another.
+pub fn mode(values: &Array, indices: &Array, a: &Array, dim: usize) -> Result<()> {
+    dispatch!(a.dtype(), "mode_cpu", integer half float bool, T => {
+        one_of_each_row::<T>(values, indices, a, dim, &|row| {
+            select::sort(row, &|a, b| (b.0.is_nan() && !a.0.is_nan()) || a.0 < b.0);
+            let (mut best, mut most, mut start) = (row[0], 0, 0);
+            for nth in 0..row.len() {
+                if nth + 1 == row.len() || row[nth].0 != row[nth + 1].0 {
+                    if nth + 1 - start > most {
+                        (best, most) = (row[nth], nth + 1 - start);
+                    }
+                    start = nth + 1;
+                }
+            }
+            best
+        })
+    })
+}
+
+/// What `find` takes from each row of `a` along `dim`, and its place; both outputs have size 1 there.
+fn one_of_each_row<T: Number<Wide: Ordered>>(
+    values: &Array,
+    indices: &Array,
+    a: &Array,
+    dim: usize,
+    find: &(dyn Fn(&mut [Entry<T::Wide>]) -> Entry<T::Wide> + Sync),
+) -> Result<()> {
     let (len, step) = (a.size(dim), a.stride(dim));
-    ensure!(len > 0 || a.numel() == 0 && values.numel() == 0, Internal, "a median of nothing reached its kernel");
+    ensure!(len > 0 || a.numel() == 0 && values.numel() == 0, Internal, "a row of nothing reached its kernel");
     let [out, places, rows] = [values, indices, a].map(|array| array.without(dim));
     let walk = Plan::<3>::row_major(&rows.0, [&out.1, &places.1, &rows.1]);
-    dispatch!(a.dtype(), "median_cpu", integer half float, T => {
-        let (to, at, from) = (values.as_ptr::<T>(), indices.as_ptr::<i64>(), a.as_ptr::<T>());
-        let mut row = room::<Entry<<T as Number>::Wide>>(len)?;
-        walk.elements(&mut |[o, p, x]| {
-            row.clear();
-            // SAFETY: the walk and the loop stay within the arrays, which `Array::new` vouches for.
-            unsafe {
-                row.extend((0..len as isize).map(|i| (from.offset(x + i * step).read().widen(), i as i64)));
-                let (value, place) = middle(&mut row, ignore_nan);
-                to.offset(o).write(T::narrow(value));
-                at.offset(p).write(place);
-            }
-        });
-        Ok(())
+    let (to, at, from) =
+        (Shared::new(values.as_ptr::<T>()), Shared::new(indices.as_ptr::<i64>()), Shared::new(a.as_ptr::<T>()));
+    each_row_with_room(&walk, len, GRAIN, &|row, [o, p, x]| {
+        // SAFETY: the walk and the loop stay within the arrays, which `Array::new` vouches for.
+        unsafe {
+            row.extend((0..len as isize).map(|i| (from.get().offset(x + i * step).read().widen(), i as i64)));
+            let (value, place) = find(row);
+            to.get().offset(o).write(T::narrow(value));
+            at.get().offset(p).write(place);
+        }
     })
 }
 
@@ -167,6 +208,14 @@ mod tests {
         let (value, place) = median(&[4.0, f32::NAN, 3.0, f32::NAN], false);
         assert!(value[0].is_nan() && place == [1]);
         assert!(median(&[f32::NAN, f32::NAN], true).0[0].is_nan());
+    }
+
+    #[test]
+    fn a_mode_is_the_least_of_the_most_frequent() {
+        let mode = |values: &[f32]| found(values, |o, p, a| mode(o, p, a, 0), 1);
+        assert_eq!(mode(&[4.0, 1.0, 4.0, 2.0, 1.0]), (vec![1.0], vec![4]));
+        assert_eq!(mode(&[f32::NAN, f32::NAN, 3.0]), (vec![3.0], vec![2]));
+        assert_eq!(found(&[4.0, 1.0, f32::NAN, 2.0], |o, p, a| kth_value(o, p, a, 0, 3), 1), (vec![4.0], vec![0]));
     }
 
     #[test]

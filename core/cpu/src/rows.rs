@@ -10,6 +10,7 @@
 
 use crate::array::Array;
 use crate::reduce::fold::FloatFold;
+use crate::room::room;
 use crate::shared::Shared;
 use crate::simd::{Float, FloatVector, Kernel, Mask, Simd};
 use rushlight_base::plan::Plan;
@@ -17,6 +18,7 @@ use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{Result, ensure};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
 use crate::reduce::tests::run;
@@ -340,4 +342,36 @@ pub(crate) fn each_run<const N: usize>(
         visit(row, offsets, nth - start..end - start);
         nth = end;
     });
+}
+
+/// Calls `visit` with the offsets of each row of `range`, counted as in [`each_run`] with single neighbours.
+pub(crate) fn each_row<const N: usize>(walk: &Plan<N>, range: Range<usize>, mut visit: impl FnMut([isize; N])) {
+    let (neighbours, steps) = walk.inner();
+    each_run(walk, neighbours, range, |_, at, part| {
+        for row in part {
+            visit(std::array::from_fn(|nth| at[nth] + row as isize * steps[nth]));
+        }
+    });
+}
+
+/// Calls `visit` with the offsets of each row of the walk and an empty buffer that has room for `len` elements, on several
+/// threads where so many elements as `grain` are in a share.
+pub(crate) fn each_row_with_room<T, const N: usize>(
+    walk: &Plan<N>,
+    len: usize,
+    grain: usize,
+    visit: &(dyn Fn(&mut Vec<T>, [isize; N]) + Sync),
+) -> Result<()> {
+    if walk.numel() == 0 {
+        return Ok(());
+    }
+    let failed = Mutex::new(None);
+    parallel_chunks(walk.numel(), (grain / len.max(1)).max(1), &|rows| match room(len) {
+        Ok(mut buffer) => each_row(walk, rows, |at| {
+            buffer.clear();
+            visit(&mut buffer, at);
+        }),
+        Err(error) => *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error),
+    })?;
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }

@@ -6,14 +6,15 @@
 //! whether one thread scans a long row or several do.
 
 use crate::array::Array;
-use crate::number::Number;
+use crate::complex::ComplexFunctions;
+use crate::number::{Number, Wide};
 use crate::reduce::fold::{Fold, Product, Sum};
 use crate::rows::each_run;
 use crate::shared::Shared;
 use crate::simd::{Kernel, Simd, run};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::{num_threads, parallel_chunks};
-use rushlight_base::{Result, ensure};
+use rushlight_base::{Complex, Result, Scalar, ensure};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -47,6 +48,72 @@ pub fn cumprod(out: &Array, a: &Array, dim: usize) -> Result<()> {
         scan(out, a, dim, false, &Scanning(Product::<T>(PhantomData)))
     })
 }
+
+/// out[i] = log(exp(a[0]) + ... + exp(a[i])) along `dim`
+pub fn logcumsumexp(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    dispatch!(a.dtype(), "logcumsumexp_out_cpu", half float complex, T => {
+        scan(out, a, dim, false, &Scanning(LogSum::<T>(PhantomData)))
+    })
+}
+
+/// The logarithm of a sum of exponentials.
+struct LogSum<T>(PhantomData<T>);
+
+impl<T> Clone for LogSum<T> {
+    fn clone(&self) -> LogSum<T> {
+        *self
+    }
+}
+
+impl<T> Copy for LogSum<T> {}
+
+impl<T: Number<Wide: LogAdd>> Fold for LogSum<T> {
+    type In = T;
+    type Acc = T::Wide;
+
+    #[inline(always)]
+    fn empty(self) -> T::Wide {
+        T::Wide::from_scalar(Scalar::Float(f64::NEG_INFINITY))
+    }
+
+    #[inline(always)]
+    fn lift(self, x: T) -> T::Wide {
+        x.widen()
+    }
+
+    #[inline(always)]
+    fn merge(self, a: T::Wide, b: T::Wide) -> T::Wide {
+        a.log_add(b)
+    }
+}
+
+/// Numbers of which exponentials are added.
+trait LogAdd: Wide {
+    /// log(exp(self) + exp(other))
+    fn log_add(self, other: Self) -> Self;
+}
+
+macro_rules! log_add {
+    ($($type:ty),*) => {$(
+        impl LogAdd for $type {
+            fn log_add(self, other: $type) -> $type {
+                if self == other && self.is_infinite() {
+                    return self;
+                }
+                let (less, more) = if self < other { (self, other) } else { (other, self) };
+                more + (less - more).exp().ln_1p()
+            }
+        }
+
+        impl LogAdd for Complex<$type> {
+            fn log_add(self, other: Self) -> Self {
+                ComplexFunctions::logaddexp(self, other)
+            }
+        }
+    )*};
+}
+
+log_add!(f32, f64);
 
 /// A scan of rows over addresses: the walk around them exists once.
 trait Rows: Sync {

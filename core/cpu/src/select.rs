@@ -1,6 +1,6 @@
 //! Selection and sorting that leave equal elements where the GNU C++ library leaves them.
 //!
-//! PyTorch's `topk` sorts values with their indices by value alone; which index stands for equal values is
+//! PyTorch's `topk` (as `mode`) sorts values with their indices by value alone; which index stands for equal values is
 //! decided by the steps of `std::nth_element`, `std::partial_sort` and `std::sort`. These are the same
 //! textbook algorithms (introselect, heap selection, introsort; Musser 1997) with the same choices of pivot
 //! and of when to stop, so that indices agree, and with them where gradients go.
@@ -30,6 +30,54 @@ pub(crate) fn nth_element<T: Copy>(items: &mut [T], nth: usize, less: &impl Fn(&
         if cut <= nth { first = cut } else { last = cut }
     }
     insertion_sort(&mut items[first..last], less);
+}
+
+/// As [`nth_element`], by the steps that PyTorch's `kthvalue` takes: partitions around the median of the first, the middle
+/// and the last element (Sedgewick's quickselect).
+pub(crate) fn quick_select<T: Copy>(items: &mut [T], nth: usize, greater: &impl Fn(&T, &T) -> bool) {
+    if items.is_empty() {
+        return;
+    }
+    let order = |items: &mut [T], first: usize, second: usize| {
+        if greater(&items[first], &items[second]) {
+            items.swap(first, second);
+        }
+    };
+    let (mut left, mut right) = (0, items.len() - 1);
+    while left < right {
+        if right == left + 1 {
+            order(items, left, right);
+            return;
+        }
+        items.swap(left + (right - left) / 2, left + 1);
+        // The median comes first, the ends guard the scans.
+        order(items, left + 1, right);
+        order(items, left, right);
+        order(items, left + 1, left);
+        let pivot = items[left];
+        let (mut low, mut high) = (left + 1, right);
+        loop {
+            low += 1;
+            while greater(&pivot, &items[low]) {
+                low += 1;
+            }
+            high -= 1;
+            while greater(&items[high], &pivot) {
+                high -= 1;
+            }
+            if high < low {
+                break;
+            }
+            items.swap(low, high);
+        }
+        items.swap(left, high);
+        if high <= nth {
+            left = low;
+        }
+        if high >= nth {
+            right = high - 1;
+        }
+    }
 }
 
 /// Sorts the `middle` least elements to the front.
@@ -185,6 +233,9 @@ mod tests {
                 nth_element(&mut selected, k, &|a, b| a < b);
                 assert_eq!(selected[k], expected[k]);
                 assert!(selected[..k].iter().all(|item| *item <= expected[k]));
+                let mut selected = items.clone();
+                quick_select(&mut selected, k, &|a, b| a > b);
+                assert_eq!(selected[k], expected[k]);
             }
         }
     }

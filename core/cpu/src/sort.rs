@@ -1,18 +1,110 @@
-//! Top-k along a dimension.
+//! Sorting along a dimension, and the order of whole slices.
 
 use crate::array::Array;
 use crate::number::{Number, Ordered};
+use crate::order::{self, Entry, LONG, Ranked, is_narrow};
 use crate::room::room;
+use crate::rows::each_row_with_room;
 use crate::select;
+use crate::shared::Shared;
 use rushlight_base::plan::Plan;
 use rushlight_base::{Result, ensure};
 use std::cmp::Ordering;
+
+/// Elements worth another thread.
+const GRAIN: usize = 4096;
+
+/// The elements of `a` along `dim` in ascending (descending) order, and the int64 indices that they had; equal ones stay in
+/// their order. NaN counts as the largest.
+pub fn sort(values: &Array, indices: &Array, a: &Array, dim: usize, descending: bool) -> Result<()> {
+    let fits = values.sizes() == a.sizes() && indices.sizes() == a.sizes();
+    ensure!(fits, Internal, "sort got outputs of another shape");
+    dispatch!(a.dtype(), "sort_stable", integer half float bool, T => {
+        if is_narrow::<T>(a.size(dim)) {
+            sort_rows::<T, u64>(values, indices, a, dim, descending)
+        } else {
+            sort_rows::<T, u128>(values, indices, a, dim, descending)
+        }
+    })
+}
+
+fn sort_rows<T: Ranked, E: Entry>(
+    values: &Array,
+    indices: &Array,
+    a: &Array,
+    dim: usize,
+    descending: bool,
+) -> Result<()> {
+    let len = a.size(dim);
+    let ((sizes, from), (_, to), (_, at)) = (a.without(dim), values.without(dim), indices.without(dim));
+    let walk = Plan::<3>::new(&sizes, [&to, &at, &from]);
+    let (source, value_out, index_out) =
+        (Shared::new(a.as_ptr::<T>()), Shared::new(values.as_ptr::<T>()), Shared::new(indices.as_ptr::<i64>()));
+    let (step, value_step, index_step) = (a.stride(dim), values.stride(dim), indices.stride(dim));
+    let highest = u64::MAX >> (64 - T::BITS);
+    let row = |entries: &mut Vec<E>, [v, i, x]: [isize; 3]| -> Result<()> {
+        // SAFETY: the walk goes over all dimensions but `dim`, and places stay below the size of `dim`.
+        let read = |place: usize| unsafe { source.get().offset(x + place as isize * step).read() };
+        let rank = |place| if descending { highest - read(place).rank() } else { read(place).rank() };
+        entries.extend((0..len).map(|place| E::pack(rank(place), place)));
+        order::sort(entries)?;
+        for (nth, entry) in entries.iter().enumerate() {
+            let (nth, place) = (nth as isize, entry.place());
+            // SAFETY: as above; the outputs are as long along `dim`.
+            unsafe {
+                value_out.get().offset(v + nth * value_step).write(read(place));
+                index_out.get().offset(i + nth * index_step).write(place as i64);
+            }
+        }
+        Ok(())
+    };
+    if len < LONG {
+        // A short row is sorted in place: nothing can fail.
+        return each_row_with_room(&walk, len, GRAIN, &|entries, at| drop(row(entries, at)));
+    }
+    let mut entries = room(len)?;
+    let mut result = Ok(());
+    walk.elements(&mut |at| {
+        entries.clear();
+        if result.is_ok() {
+            result = row(&mut entries, at);
+        }
+    });
+    result
+}
+
+/// out = the int64 indices that sort the slices of `a` along `dim`: by their first elements, those alike by their second
+/// ones, and so on; equal slices stay in their order.
+pub fn order_of_slices(out: &Array, a: &Array, dim: usize) -> Result<()> {
+    let (count, step) = (a.size(dim), a.stride(dim));
+    ensure!(out.ndim() == 1 && out.size(0) == count, Internal, "an order got an output of another shape");
+    let (sizes, strides) = a.without(dim);
+    let width = sizes.iter().product::<i64>() as usize;
+    dispatch!(a.dtype(), "unique_dim", integer half float bool, T => {
+        let (from, to) = (a.as_ptr::<T>(), out.as_ptr::<i64>());
+        let mut offsets: Vec<isize> = room(width)?;
+        Plan::<1>::row_major(&sizes, [&strides]).elements(&mut |[offset]| offsets.push(offset));
+        let mut slices: Vec<usize> = room(count)?;
+        slices.extend(0..count);
+        // SAFETY: slices are below the size of `dim`, and the offsets those of the other dimensions.
+        let rank = |slice: usize, offset: isize| unsafe { from.offset(slice as isize * step + offset).read().rank() };
+        slices.sort_unstable_by(|&a, &b| {
+            let differing = offsets.iter().map(|&at| rank(a, at).cmp(&rank(b, at))).find(|order| order.is_ne());
+            differing.unwrap_or(a.cmp(&b))
+        });
+        for (nth, slice) in slices.into_iter().enumerate() {
+            // SAFETY: as many elements as slices.
+            unsafe { to.offset(nth as isize * out.stride(0)).write(slice as i64) };
+        }
+        Ok(())
+    })
+}
 
 /// The `k` largest (or smallest) elements of `a` along `dim` and their int64 indices, `k` being the size
 /// of the outputs there; in descending (ascending) order if `sorted`. NaN counts as the largest. Equal
 /// elements come in the order that the selection leaves them in.
 pub fn topk(values: &Array, indices: &Array, a: &Array, dim: usize, largest: bool, sorted: bool) -> Result<()> {
-    dispatch!(a.dtype(), "topk_cpu", integer half float, T => rows::<T>(values, indices, a, dim, largest, sorted))
+    dispatch!(a.dtype(), "topk_cpu", integer half float, T => topk_rows::<T>(values, indices, a, dim, largest, sorted))
 }
 
 /// A `k` this many times smaller than the row is selected with a heap.
@@ -26,7 +118,7 @@ fn order<W: Ordered>(a: W, b: W) -> Ordering {
     }
 }
 
-fn rows<T: Number<Wide: Ordered>>(
+fn topk_rows<T: Number<Wide: Ordered>>(
     values: &Array,
     indices: &Array,
     a: &Array,
@@ -38,23 +130,23 @@ fn rows<T: Number<Wide: Ordered>>(
     let ((sizes, from), (_, to), (_, at)) = (a.without(dim), values.without(dim), indices.without(dim));
     ensure!(k <= len && indices.sizes() == values.sizes(), Internal, "topk got outputs of another shape");
     ensure!(values.without(dim).0 == sizes, Internal, "topk got outputs of another shape");
-    let plan = Plan::new(&sizes, [&from, &to, &at]);
-    let (source, value_out, index_out) = (a.as_ptr::<T>(), values.as_ptr::<T>(), indices.as_ptr::<i64>());
+    let walk = Plan::<3>::new(&sizes, [&from, &to, &at]);
+    let (source, value_out, index_out) =
+        (Shared::new(a.as_ptr::<T>()), Shared::new(values.as_ptr::<T>()), Shared::new(indices.as_ptr::<i64>()));
     let (step, value_step, index_step) = (a.stride(dim), values.stride(dim), indices.stride(dim));
     let precedes = |x: &(T::Wide, i64), y: &(T::Wide, i64)| match order(x.0, y.0) {
         Ordering::Less => !largest,
         Ordering::Equal => false,
         Ordering::Greater => largest,
     };
-    let mut row = room::<(T::Wide, i64)>(len)?;
-    plan.elements(&mut |[x, v, i]| {
-        row.clear();
-        // SAFETY: the plan walks all dimensions but `dim`, and the loop stays within the size of `dim`.
-        row.extend((0..len).map(|at| unsafe { (source.offset(x + at as isize * step).read().widen(), at as i64) }));
+    each_row_with_room(&walk, len, GRAIN, &|row: &mut Vec<(T::Wide, i64)>, [x, v, i]| {
+        // SAFETY: the walk goes over all dimensions but `dim`, and the loop stays within the size of `dim`.
+        let read = |at: usize| unsafe { source.get().offset(x + at as isize * step).read() };
+        row.extend((0..len).map(|at| (read(at).widen(), at as i64)));
         if k > 0 && k.saturating_mul(FEW) <= len {
-            select::partial_sort(&mut row, k, &precedes);
+            select::partial_sort(row, k, &precedes);
         } else if k > 0 {
-            select::nth_element(&mut row, k - 1, &precedes);
+            select::nth_element(row, k - 1, &precedes);
             if sorted {
                 select::sort(&mut row[..k - 1], &precedes);
             }
@@ -62,12 +154,11 @@ fn rows<T: Number<Wide: Ordered>>(
         for (nth, entry) in row[..k].iter().enumerate() {
             // SAFETY: as above, `nth` is below the outputs' size along `dim`.
             unsafe {
-                value_out.offset(v + nth as isize * value_step).write(T::narrow(entry.0));
-                index_out.offset(i + nth as isize * index_step).write(entry.1);
+                value_out.get().offset(v + nth as isize * value_step).write(T::narrow(entry.0));
+                index_out.get().offset(i + nth as isize * index_step).write(entry.1);
             }
         }
-    });
-    Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -90,5 +181,38 @@ mod tests {
         topk(&v, &i, &a, 0, true, true).unwrap();
         assert!(values[0].is_nan() && indices[0] == 1);
         assert_eq!(&values[1..], [7.0, 7.0, 2.0]);
+    }
+
+    #[test]
+    fn equal_elements_stay_in_their_order() {
+        let mut a = [2.0f32, f32::NAN, -0.0, 2.0, 0.0];
+        for (descending, expected) in [(false, [2, 4, 0, 3, 1]), (true, [1, 0, 3, 2, 4])] {
+            let (mut values, mut indices) = ([0.0f32; 5], [0i64; 5]);
+            // SAFETY: the arrays hold as many elements as the sizes say.
+            let (a, v, i) = unsafe {
+                (
+                    Array::new(a.as_mut_ptr().cast(), DType::F32, &[5], &[1]),
+                    Array::new(values.as_mut_ptr().cast(), DType::F32, &[5], &[1]),
+                    Array::new(indices.as_mut_ptr().cast(), DType::I64, &[5], &[1]),
+                )
+            };
+            sort(&v, &i, &a, 0, descending).unwrap();
+            assert_eq!(indices, expected);
+        }
+    }
+
+    #[test]
+    fn slices_are_ordered_by_their_first_difference() {
+        let mut a = [2i32, 1, 1, 5, 2, 1, 1, 4];
+        let mut order = [0i64; 4];
+        // SAFETY: as above.
+        let (a, out) = unsafe {
+            (
+                Array::new(a.as_mut_ptr().cast(), DType::I32, &[4, 2], &[2, 1]),
+                Array::new(order.as_mut_ptr().cast(), DType::I64, &[4], &[1]),
+            )
+        };
+        order_of_slices(&out, &a, 0).unwrap();
+        assert_eq!(order, [3, 1, 0, 2]);
     }
 }

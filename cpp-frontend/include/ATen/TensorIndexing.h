@@ -5,7 +5,7 @@
 #pragma once
 
 #include <ATen/Functions.h>
-#include <rushlight/dispatch.h>
+#include <rushlight/ops/indexing.h>
 
 #include <ostream>
 
@@ -166,30 +166,21 @@ inline Sliced apply(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return result;
 }
 
-/// Calls index or index_put_ by name with the tensors that are left (absent ones are None).
-inline Tensor call(const char* name, const char* overload, const Sliced& sliced, const Tensor* value) {
-  std::vector<rlt_tensor*> handles;
-  handles.reserve(sliced.tensors.size());
-  for (const Tensor& tensor : sliced.tensors) handles.push_back(tensor.handle());
-  rlt_value args[3] = {};
-  args[0].tag = RLT_VALUE_TENSOR;
-  args[0].as.tensor = sliced.view.handle();
-  args[1].tag = RLT_VALUE_TENSOR_LIST;
-  args[1].len = static_cast<int64_t>(handles.size());
-  args[1].as.tensors = handles.data();
-  if (value) {
-    args[2].tag = RLT_VALUE_TENSOR;
-    args[2].as.tensor = value->handle();
-  }
-  rlt_value out = {};
-  int64_t count = 0;
-  rlt::check(rlt_op_call(name, overload, args, value ? 3 : 2, nullptr, 0, &out, 1, &count));
-  return Tensor(out.as.tensor);
+/// Reads at the tensors that are left; absent ones are undefined, which is None.
+inline Tensor read(const Sliced& sliced) {
+  rlt_tensor* out = nullptr;
+  rlt::check(rlt_tensor_index_Tensor(sliced.view.handle(), rlt::handles(sliced.tensors), rlt::length(sliced.tensors.size()), &out));
+  return Tensor(out);
+}
+
+/// Writes there.
+inline void write(const Sliced& sliced, const Tensor& value) {
+  rlt::check(rlt_tensor_index_put_(sliced.view.handle(), rlt::handles(sliced.tensors), rlt::length(sliced.tensors.size()), value.handle(), 0));
 }
 
 inline Tensor get(const Tensor& self, ArrayRef<TensorIndex> indices) {
   Sliced sliced = apply(self, indices);
-  if (sliced.advanced) return call("aten::index", "Tensor", sliced, nullptr);
+  if (sliced.advanced) return read(sliced);
   return sliced.view.is_same(self) ? self.alias() : sliced.view;
 }
 
@@ -206,7 +197,7 @@ inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor&
     sliced.view.copy_(drop_leading_ones(value, sliced.view.dim()));
     return;
   }
-  call("aten::index_put_", "", sliced, &value);
+  write(sliced, value);
 }
 
 inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
@@ -215,8 +206,7 @@ inline void set(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar&
     sliced.view.fill_(value);
     return;
   }
-  Tensor number = at::full({}, value, self.options());
-  call("aten::index_put_", "", sliced, &number);
+  write(sliced, at::full({}, value, self.options()));
 }
 
 }  // namespace impl

@@ -749,6 +749,201 @@ int32_t rlt_tensor_take_along_dim_out(const rlt_tensor *self_,
                                       const rlt_tensor *out);
 
 /**
+ * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its
+ * true elements, and a dimension without index is taken whole.
+ *
+ * `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+ *
+ * Shapes: `(*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if
+ * these are no neighbours`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for.
+ *
+ * `index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
+ */
+int32_t rlt_tensor_index_Tensor(const rlt_tensor *self_,
+                                const rlt_tensor *const *indices,
+                                int64_t indices_len,
+                                rlt_tensor **out0);
+
+/**
+ * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its
+ * true elements, and a dimension without index is taken whole.
+ *
+ * `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+ *
+ * Shapes: `(*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if
+ * these are no neighbours`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for.
+ * The result is written into `out`, resized where needed.
+ *
+ * `index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_Tensor_out(const rlt_tensor *self_,
+                                    const rlt_tensor *const *indices,
+                                    int64_t indices_len,
+                                    const rlt_tensor *out);
+
+/**
+ * Writes values to the elements that indices into several dimensions lead to, the last of several to
+ * one place; `accumulate` adds all, in their order.
+ *
+ * `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+ *
+ * Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+ * (*)`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+ * broadcast with what the indices lead to.
+ *
+ * `index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
+ */
+int32_t rlt_tensor_index_put(const rlt_tensor *self_,
+                             const rlt_tensor *const *indices,
+                             int64_t indices_len,
+                             const rlt_tensor *values,
+                             int32_t accumulate,
+                             rlt_tensor **out0);
+
+/**
+ * Writes values to the elements that indices into several dimensions lead to, the last of several to
+ * one place; `accumulate` adds all, in their order.
+ *
+ * `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+ *
+ * Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+ * (*)`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+ * broadcast with what the indices lead to.
+ * The result is written into `self`.
+ *
+ * `index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_index_put_(const rlt_tensor *self_,
+                              const rlt_tensor *const *indices,
+                              int64_t indices_len,
+                              const rlt_tensor *values,
+                              int32_t accumulate);
+
+/**
+ * Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
+ *
+ * `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+ *
+ * Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+ * (*)`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+ * broadcast with what the indices lead to.
+ *
+ * `_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool
+ * unsafe=False) -> Tensor`
+ */
+int32_t rlt_tensor__index_put_impl(const rlt_tensor *self_,
+                                   const rlt_tensor *const *indices,
+                                   int64_t indices_len,
+                                   const rlt_tensor *values,
+                                   int32_t accumulate,
+                                   int32_t unsafe_,
+                                   rlt_tensor **out0);
+
+/**
+ * Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
+ *
+ * `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+ *
+ * Shapes: `(*), indices that broadcast to (+), values broadcastable with the elements they lead to ->
+ * (*)`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+ * broadcast with what the indices lead to.
+ * The result is written into `self`.
+ *
+ * `_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool
+ * unsafe=False) -> Tensor(a!)`
+ */
+int32_t rlt_tensor__index_put_impl_(const rlt_tensor *self_,
+                                    const rlt_tensor *const *indices,
+                                    int64_t indices_len,
+                                    const rlt_tensor *values,
+                                    int32_t accumulate,
+                                    int32_t unsafe_);
+
+/**
+ * Takes elements as `index` does; the indices are checked here, too.
+ *
+ * `out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]`
+ *
+ * Shapes: `as index`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for.
+ *
+ * `_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
+ */
+int32_t rlt_tensor__unsafe_index_Tensor(const rlt_tensor *self_,
+                                        const rlt_tensor *const *indices,
+                                        int64_t indices_len,
+                                        rlt_tensor **out0);
+
+/**
+ * Writes values as `index_put` does; the indices are checked here, too.
+ *
+ * `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+ *
+ * Shapes: `as index_put`.
+ * Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast;
+ * a mask has the sizes of the dimensions that it is for; the values must have the dtype of `self` and
+ * broadcast with what the indices lead to.
+ *
+ * `_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
+ */
+int32_t rlt_tensor__unsafe_index_put(const rlt_tensor *self_,
+                                     const rlt_tensor *const *indices,
+                                     int64_t indices_len,
+                                     const rlt_tensor *values,
+                                     int32_t accumulate,
+                                     rlt_tensor **out0);
+
+/**
+ * Takes the elements that indices lead to where a mask is true, else one value; what lies outside is
+ * moved to the nearest place inside.
+ *
+ * `out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill`
+ *
+ * Shapes: `(*), mask and indices that broadcast to (+) -> (+)`.
+ * Errors: The indices must be int32 or int64 and broadcast; the mask must be bool.
+ *
+ * `_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor`
+ */
+int32_t rlt_tensor__unsafe_masked_index(const rlt_tensor *self_,
+                                        const rlt_tensor *mask,
+                                        const rlt_tensor *const *indices,
+                                        int64_t indices_len,
+                                        const rlt_scalar *fill,
+                                        rlt_tensor **out0);
+
+/**
+ * Adds values where indices lead to and a mask is true: the gradient of `_unsafe_masked_index`.
+ *
+ * `out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]`
+ *
+ * Shapes: `(*), mask, indices and values that broadcast to (+) -> (*)`.
+ * Errors: The indices must be int32 or int64 and broadcast; the mask must be bool; the values must
+ * have the dtype of `self` and broadcast with what the indices lead to.
+ *
+ * `_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) ->
+ * Tensor`
+ */
+int32_t rlt_tensor__unsafe_masked_index_put_accumulate(const rlt_tensor *self_,
+                                                       const rlt_tensor *mask,
+                                                       const rlt_tensor *const *indices,
+                                                       int64_t indices_len,
+                                                       const rlt_tensor *values,
+                                                       rlt_tensor **out0);
+
+/**
  * Joins tensors along a dimension; the dtypes are promoted.
  *
  * `out = tensors[0], tensors[1], ... along dim`

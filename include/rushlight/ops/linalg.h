@@ -620,6 +620,142 @@ int32_t rlt_tensor_linear_out(const rlt_tensor *input,
                               const rlt_tensor *bias,
                               const rlt_tensor *out);
 
+/**
+ * Sums products of elements over named dimensions, as an equation in Einstein's notation says. The
+ * tensors are multiplied from left to right, or in pairs that a path lists.
+ *
+ * `'ij,jk->ik': out[i, k] = sum_j tensors_0[i, j] * tensors_1[j, k]`
+ *
+ * Shapes: `as the equation says`.
+ * Errors: The equation must have letters, at most one ellipsis for each tensor, as many subscripts as
+ * dimensions; sizes of one letter must broadcast.
+ *
+ * `einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor`
+ */
+int32_t rlt_tensor_einsum(const char *equation,
+                          const rlt_tensor *const *tensors,
+                          int64_t tensors_len,
+                          const int64_t *path,
+                          int64_t path_len,
+                          rlt_tensor **out0);
+
+/**
+ * Sums products of elements over pairs of dimensions of two tensors.
+ *
+ * `out[i..., j...] = sum over k... of self[i..., k...] * other[k..., j...]`
+ *
+ * Shapes: `(i..., k...), (k..., j...) -> (i..., j...)`.
+ * Errors: As many dimensions of both, of the same sizes or 1, and the same dtype.
+ *
+ * `tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor`
+ */
+int32_t rlt_tensor_tensordot(const rlt_tensor *self_,
+                             const rlt_tensor *other,
+                             const int64_t *dims_self,
+                             int64_t dims_self_len,
+                             const int64_t *dims_other,
+                             int64_t dims_other_len,
+                             rlt_tensor **out0);
+
+/**
+ * Multiplies vectors of three elements along a dimension: the cross product.
+ *
+ * `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+ *
+ * Shapes: `(..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)`.
+ * Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same
+ * dtype; bool is refused.
+ *
+ * `linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor`
+ */
+int32_t rlt_tensor_linalg_cross(const rlt_tensor *self_, const rlt_tensor *other, int64_t dim, rlt_tensor **out0);
+
+/**
+ * Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
+ *
+ * `out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)`
+ *
+ * Shapes: `(..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)`.
+ * Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same
+ * dtype; bool is refused.
+ *
+ * `cross(Tensor self, Tensor other, int? dim=None) -> Tensor`
+ */
+int32_t rlt_tensor_cross(const rlt_tensor *self_, const rlt_tensor *other, const int64_t *dim, rlt_tensor **out0);
+
+/**
+ * Multiplies vectors along a dimension, the first conjugated.
+ *
+ * `out = sum over dim of conj(x) * y`
+ *
+ * Shapes: `(..., d, ...), (..., d, ...) broadcastable -> (..., ...)`.
+ * Errors: Both must be floating point or complex, of the same dtype, and have the same size along the
+ * dimension.
+ *
+ * `linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor`
+ */
+int32_t rlt_tensor_linalg_vecdot(const rlt_tensor *x, const rlt_tensor *y, int64_t dim, rlt_tensor **out0);
+
+/**
+ * Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
+ *
+ * `out[..., i, j] = x[..., i]^j`
+ *
+ * Shapes: `(..., n) -> (..., n, N), N = n if not given`.
+ * Errors: N must be greater than 1; bool is refused.
+ *
+ * `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
+ */
+int32_t rlt_tensor_linalg_vander(const rlt_tensor *x, const int64_t *n, rlt_tensor **out0);
+
+/**
+ * Sums the diagonal of a matrix; integers give int64.
+ *
+ * `out = sum_i self[i, i]`
+ *
+ * Shapes: `(n, m) -> ()`.
+ * Errors: There must be two dimensions; bool and halves are refused.
+ *
+ * `trace(Tensor self) -> Tensor`
+ */
+int32_t rlt_tensor_trace(const rlt_tensor *self_, rlt_tensor **out0);
+
+/**
+ * Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
+ *
+ * `out[..., i] = A[..., i, i + offset]`
+ *
+ * Shapes: `(..., n, m) -> (..., length of the diagonal)`.
+ * Errors: The dimensions must differ. A dimension outside [-ndim, ndim - 1] is an index error.
+ *
+ * `linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)`
+ */
+int32_t rlt_tensor_linalg_diagonal(const rlt_tensor *a, int64_t offset, int64_t dim1, int64_t dim2, rlt_tensor **out0);
+
+/**
+ * Multiplies each element of a tensor with a whole other one: the Kronecker product.
+ *
+ * `out[i * m + j] = self[i] * other[j] for each dimension, of size m in other`
+ *
+ * Shapes: `(n_0, ...), (m_0, ...) -> (n_0 m_0, ...)`.
+ * Errors: None.
+ *
+ * `kron(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_kron(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Another name of `matmul`.
+ *
+ * `out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]`
+ *
+ * Shapes: `as matmul`.
+ * Errors: As matmul.
+ *
+ * `linalg_matmul(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_linalg_matmul(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -871,6 +871,33 @@ int32_t rlt_tensor_max_other(const rlt_tensor *self_, const rlt_tensor *other, r
 int32_t rlt_tensor_max_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
 
 /**
+ * Takes the smaller of two elements; NaN wins.
+ *
+ * `out_i = min(self_i, other_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+ * castable to an in-place or out result.
+ *
+ * `min.other(Tensor self, Tensor other) -> Tensor`
+ */
+int32_t rlt_tensor_min_other(const rlt_tensor *self_, const rlt_tensor *other, rlt_tensor **out0);
+
+/**
+ * Takes the smaller of two elements; NaN wins.
+ *
+ * `out_i = min(self_i, other_i)`
+ *
+ * Shapes: `(*), (*) broadcastable -> (*)`.
+ * Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be
+ * castable to an in-place or out result.
+ * The result is written into `out`, resized where needed.
+ *
+ * `min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_min_out(const rlt_tensor *self_, const rlt_tensor *other, const rlt_tensor *out);
+
+/**
  * Chooses from two tensors by a condition.
  *
  * `out_i = self_i if condition_i, else other_i`
@@ -973,6 +1000,34 @@ int32_t rlt_tensor_masked_fill_Scalar(const rlt_tensor *self_,
  * `masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)`
  */
 int32_t rlt_tensor_masked_fill_Scalar_(const rlt_tensor *self_, const rlt_tensor *mask, const rlt_scalar *value);
+
+/**
+ * Sets the elements under a mask to the value of a tensor without dimensions.
+ *
+ * `out_i = value if mask_i, else self_i`
+ *
+ * Shapes: `(*), mask broadcastable with (*), () -> (*)`.
+ * Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+ *
+ * `masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor`
+ */
+int32_t rlt_tensor_masked_fill_Tensor(const rlt_tensor *self_,
+                                      const rlt_tensor *mask,
+                                      const rlt_tensor *value,
+                                      rlt_tensor **out0);
+
+/**
+ * Sets the elements under a mask to the value of a tensor without dimensions.
+ *
+ * `out_i = value if mask_i, else self_i`
+ *
+ * Shapes: `(*), mask broadcastable with (*), () -> (*)`.
+ * Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+ * The result is written into `self`.
+ *
+ * `masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_masked_fill_Tensor_(const rlt_tensor *self_, const rlt_tensor *mask, const rlt_tensor *value);
 
 /**
  * Writes the complex conjugate of each element; real tensors are copied.

@@ -1078,11 +1078,64 @@ int32_t rlt_tensor_cumprod(const rlt_tensor *self_, int64_t dim, const int32_t *
  *
  * Shapes: `(*) -> (*)`.
  * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+ * The result is written into `self`.
+ *
+ * `cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_cumprod_(const rlt_tensor *self_, int64_t dim, const int32_t *dtype);
+
+/**
+ * Multiplies the elements along a dimension, keeping every partial product; bool and integers give
+ * int64.
+ *
+ * `out_i = product of self_0 to self_i`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
  * The result is written into `out`, resized where needed.
  *
  * `cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
  */
 int32_t rlt_tensor_cumprod_out(const rlt_tensor *self_, int64_t dim, const int32_t *dtype, const rlt_tensor *out);
+
+/**
+ * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+ *
+ * `out_i = log(sum of exp(self_0) to exp(self_i))`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or
+ * complex.
+ *
+ * `logcumsumexp(Tensor self, int dim) -> Tensor`
+ */
+int32_t rlt_tensor_logcumsumexp(const rlt_tensor *self_, int64_t dim, rlt_tensor **out0);
+
+/**
+ * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+ *
+ * `out_i = log(sum of exp(self_0) to exp(self_i))`
+ *
+ * Shapes: `(*) -> (*)`.
+ * Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or
+ * complex.
+ * The result is written into `out`, resized where needed.
+ *
+ * `logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)`
+ */
+int32_t rlt_tensor_logcumsumexp_out(const rlt_tensor *self_, int64_t dim, const rlt_tensor *out);
+
+/**
+ * Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
+ *
+ * `out = sum of self over the dimensions where size is 1 or has none`
+ *
+ * Shapes: `(*) -> size`.
+ * Errors: The size must be broadcastable to that of the tensor.
+ *
+ * `sum_to_size(Tensor self, int[] size) -> Tensor`
+ */
+int32_t rlt_tensor_sum_to_size(const rlt_tensor *self_, const int64_t *size, int64_t size_len, rlt_tensor **out0);
 
 /**
  * Takes the norm of any order along dimensions; none given means all.

@@ -950,143 +950,6 @@ static void example_xlogy_Scalar_Other(void) {
     rlt_tensor_free(self0);
 }
 
-// float_power([2, 3], [3, 2]) -> [8.0, 9.0]
-static void example_float_power_Tensor_Tensor(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_float_power_Tensor_Tensor(self0, exponent1, &out), "float_power.Tensor_Tensor");
-    example_expect(out, "float_power.Tensor_Tensor", (const float[]){8.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(exponent1);
-}
-
-// float_power([2, 3], 2) -> [4.0, 9.0]
-static void example_float_power_Tensor_Scalar(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_float_power_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "float_power.Tensor_Scalar");
-    example_expect(out, "float_power.Tensor_Scalar", (const float[]){4.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// float_power(2, [3, 4]) -> [8.0, 16.0]
-static void example_float_power_Scalar(void) {
-    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_float_power_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, exponent1, &out), "float_power.Scalar");
-    example_expect(out, "float_power.Scalar", (const float[]){8.0f, 16.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(exponent1);
-}
-
-// scalar_tensor(2.5) -> 2.5
-static void example_scalar_tensor(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_scalar_tensor(&(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 2.5, 0.0}, NULL, &out), "scalar_tensor");
-    example_expect(out, "scalar_tensor", (const float[]){2.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
-}
-
-// eye(2) -> [[1.0, 0.0], [0.0, 1.0]]
-static void example_eye(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_eye(2, NULL, &out), "eye");
-    example_expect(out, "eye", (const float[]){1.0f, 0.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
-}
-
-// eye(1, 2) -> [[1.0, 0.0]]
-static void example_eye_m(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_eye_m(1, 2, NULL, &out), "eye.m");
-    example_expect(out, "eye.m", (const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
-}
-
-// linspace(0, 1, 3) -> [0.0, 0.5, 1.0]
-static void example_linspace(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_linspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, 3, NULL, &out), "linspace");
-    example_expect(out, "linspace", (const float[]){0.0f, 0.5f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
-}
-
-// logspace(0, 2, 3) -> [1.0, 10.0, 100.0]
-static void example_logspace(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_logspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 3, 10.0, NULL, &out), "logspace");
-    example_expect(out, "logspace", (const float[]){1.0f, 10.0f, 100.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
-}
-
-// tril_indices(2, 2) -> [[0, 1, 1], [0, 0, 1]]
-static void example_tril_indices(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_tril_indices(2, 2, 0, NULL, &out), "tril_indices");
-    example_expect(out, "tril_indices", (const int64_t[]){0, 1, 1, 0, 0, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
-}
-
-// triu_indices(2, 2) -> [[0, 0, 1], [0, 1, 1]]
-static void example_triu_indices(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_triu_indices(2, 2, 0, NULL, &out), "triu_indices");
-    example_expect(out, "triu_indices", (const int64_t[]){0, 0, 1, 0, 1, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
-}
-
-// new_full([1.0], 2, 7) -> [7.0, 7.0]
-static void example_new_full(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_new_full(self0, (const int64_t[]){2}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, NULL, &out), "new_full");
-    example_expect(out, "new_full", (const float[]){7.0f, 7.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// new_ones([5, 6], 2) -> [1, 1]
-static void example_new_ones(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_new_ones(self0, (const int64_t[]){2}, 1, NULL, &out), "new_ones");
-    example_expect(out, "new_ones", (const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// new_zeros([5, 6], 2) -> [0, 0]
-static void example_new_zeros(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_new_zeros(self0, (const int64_t[]){2}, 1, NULL, &out), "new_zeros");
-    example_expect(out, "new_zeros", (const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// bartlett_window(4) -> [0.0, 0.5, 1.0, 0.5]
-static void example_bartlett_window(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bartlett_window(4, NULL, &out), "bartlett_window");
-    example_expect(out, "bartlett_window", (const float[]){0.0f, 0.5f, 1.0f, 0.5f}, 4 * sizeof(float), (const int64_t[]){4}, 1, RLT_DTYPE_FLOAT32);
-}
-
-// bartlett_window(3, false) -> [0.0, 1.0, 0.0]
-static void example_bartlett_window_periodic(void) {
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_bartlett_window_periodic(3, 0, NULL, &out), "bartlett_window.periodic");
-    example_expect(out, "bartlett_window.periodic", (const float[]){0.0f, 1.0f, 0.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
-}
-
-// vander([2, 3], 3) -> [[4, 2, 1], [9, 3, 1]]
-static void example_vander(void) {
-    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_vander(x0, &(const int64_t){3}, 0, &out), "vander");
-    example_expect(out, "vander", (const int64_t[]){4, 2, 1, 9, 3, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(x0);
-}
-
-// linalg_vander([2, 3], N=3) -> [[1, 2, 4], [1, 3, 9]]
-static void example_linalg_vander(void) {
-    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_linalg_vander(x0, &(const int64_t){3}, &out), "linalg_vander");
-    example_expect(out, "linalg_vander", (const int64_t[]){1, 2, 4, 1, 3, 9}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(x0);
-}
-
 // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
 static void example_index_select(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
@@ -1244,6 +1107,30 @@ static void example_take_along_dim(void) {
     rlt_tensor_free(indices1);
 }
 
+// index([1, 2, 3], [[2, 0]]) -> [3, 1]
+static void example_index_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *indices[] = {example_tensor((const int64_t[]){2, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_Tensor(self0, (const rlt_tensor *const *)indices, 1, &out), "index.Tensor");
+    example_expect(out, "index.Tensor", (const int64_t[]){3, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices[0]);
+}
+
+// index_put([1, 2, 3], [[2, 0]], [5, 6]) -> [6, 2, 5]
+static void example_index_put(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *indices[] = {example_tensor((const int64_t[]){2, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64)};
+    rlt_tensor *values2 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_index_put(self0, (const rlt_tensor *const *)indices, 1, values2, 0, &out), "index_put");
+    example_expect(out, "index_put", (const int64_t[]){6, 2, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices[0]);
+    rlt_tensor_free(values2);
+}
+
 // cat([[1, 2], [3]]) -> [1, 2, 3]
 static void example_cat(void) {
     rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64)};
@@ -1283,17 +1170,6 @@ static void example_diagonal_scatter(void) {
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_diagonal_scatter(self0, src1, 0, 0, 1, &out), "diagonal_scatter");
     example_expect(out, "diagonal_scatter", (const int64_t[]){7, 2, 3, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(src1);
-}
-
-// as_strided_scatter([1, 2, 3], [7, 8], [2], [2], 0) -> [7, 2, 8]
-static void example_as_strided_scatter(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *src1 = example_tensor((const int64_t[]){7, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_as_strided_scatter(self0, src1, (const int64_t[]){2}, 1, (const int64_t[]){2}, 1, &(const int64_t){0}, &out), "as_strided_scatter");
-    example_expect(out, "as_strided_scatter", (const int64_t[]){7, 2, 8}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(src1);
 }
@@ -1762,6 +1638,109 @@ static void example_linear(void) {
     rlt_tensor_free(bias2);
 }
 
+// einsum("ij,jk->ik", [[[1, 2]], [[3], [4]]]) -> [[11]]
+static void example_einsum(void) {
+    rlt_tensor *tensors[] = {example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64), example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64)};
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_einsum("ij,jk->ik", (const rlt_tensor *const *)tensors, 2, NULL, 0, &out), "einsum");
+    example_expect(out, "einsum", (const int64_t[]){11}, 1 * sizeof(int64_t), (const int64_t[]){1, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(tensors[0]);
+    rlt_tensor_free(tensors[1]);
+}
+
+// tensordot([1, 2], [3, 4], [0], [0]) -> 11
+static void example_tensordot(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tensordot(self0, other1, (const int64_t[]){0}, 1, (const int64_t[]){0}, 1, &out), "tensordot");
+    example_expect(out, "tensordot", (const int64_t[]){11}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_cross([1, 0, 0], [0, 1, 0]) -> [0, 0, 1]
+static void example_linalg_cross(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){0, 1, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_cross(self0, other1, -1, &out), "linalg_cross");
+    example_expect(out, "linalg_cross", (const int64_t[]){0, 0, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// cross([1, 0, 0], [0, 1, 0]) -> [0, 0, 1]
+static void example_cross(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){0, 1, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cross(self0, other1, NULL, &out), "cross");
+    example_expect(out, "cross", (const int64_t[]){0, 0, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_vecdot([1.0, 2.0], [3.0, 4.0]) -> 11.0
+static void example_linalg_vecdot(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *y1 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vecdot(x0, y1, -1, &out), "linalg_vecdot");
+    example_expect(out, "linalg_vecdot", (const float[]){11.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(y1);
+}
+
+// linalg_vander([2, 3]) -> [[1, 2], [1, 3]]
+static void example_linalg_vander(void) {
+    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vander(x0, NULL, &out), "linalg_vander");
+    example_expect(out, "linalg_vander", (const int64_t[]){1, 2, 1, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(x0);
+}
+
+// trace([[1, 2], [3, 4]]) -> 5
+static void example_trace(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trace(self0, &out), "trace");
+    example_expect(out, "trace", (const int64_t[]){5}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// linalg_diagonal([[1, 2], [3, 4]]) -> [1, 4]
+static void example_linalg_diagonal(void) {
+    rlt_tensor *A0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_diagonal(A0, 0, -2, -1, &out), "linalg_diagonal");
+    example_expect(out, "linalg_diagonal", (const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(A0);
+}
+
+// kron([1, 2], [3, 4]) -> [3, 4, 6, 8]
+static void example_kron(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_kron(self0, other1, &out), "kron");
+    example_expect(out, "kron", (const int64_t[]){3, 4, 6, 8}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// linalg_matmul([[1, 2], [3, 4]], [1, 1]) -> [3, 7]
+static void example_linalg_matmul(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_matmul(self0, other1, &out), "linalg_matmul");
+    example_expect(out, "linalg_matmul", (const int64_t[]){3, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
 // log_softmax([0.0], 0) -> [0.0]
 static void example_log_softmax_int(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
@@ -2104,179 +2083,6 @@ static void example_addcdiv(void) {
     rlt_tensor_free(tensor22);
 }
 
-// subtract([5, 7], [1, 2]) -> [4, 5]
-static void example_subtract_Tensor(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *other1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_subtract_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Tensor");
-    example_expect(out, "subtract.Tensor", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// subtract([5, 7], 1) -> [4, 6]
-static void example_subtract_Scalar(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_subtract_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Scalar");
-    example_expect(out, "subtract.Scalar", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// multiply([1, 2], [3, 4]) -> [3, 8]
-static void example_multiply_Tensor(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_multiply_Tensor(self0, other1, &out), "multiply.Tensor");
-    example_expect(out, "multiply.Tensor", (const int64_t[]){3, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// multiply([1, 2], 3) -> [3, 6]
-static void example_multiply_Scalar(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_multiply_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "multiply.Scalar");
-    example_expect(out, "multiply.Scalar", (const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// divide([1.0, 6.0], [2.0, 3.0]) -> [0.5, 2.0]
-static void example_divide_Tensor(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *other1 = example_tensor((const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_divide_Tensor(self0, other1, &out), "divide.Tensor");
-    example_expect(out, "divide.Tensor", (const float[]){0.5f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// divide([1.0, 6.0], 2) -> [0.5, 3.0]
-static void example_divide_Scalar(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "divide.Scalar");
-    example_expect(out, "divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// true_divide([1.0, 6.0], [2.0, 3.0]) -> [0.5, 2.0]
-static void example_true_divide_Tensor(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *other1 = example_tensor((const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_true_divide_Tensor(self0, other1, &out), "true_divide.Tensor");
-    example_expect(out, "true_divide.Tensor", (const float[]){0.5f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// true_divide([1.0, 6.0], 2) -> [0.5, 3.0]
-static void example_true_divide_Scalar(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_true_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "true_divide.Scalar");
-    example_expect(out, "true_divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// divide([7, -7], [2, 2], rounding_mode="floor") -> [3, -4]
-static void example_divide_Tensor_mode(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *other1 = example_tensor((const int64_t[]){2, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_divide_Tensor_mode(self0, other1, "floor", &out), "divide.Tensor_mode");
-    example_expect(out, "divide.Tensor_mode", (const int64_t[]){3, -4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// divide([7, -7], 2, rounding_mode="trunc") -> [3, -3]
-static void example_divide_Scalar_mode(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_divide_Scalar_mode(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, "trunc", &out), "divide.Scalar_mode");
-    example_expect(out, "divide.Scalar_mode", (const int64_t[]){3, -3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// angle([1.0]) -> [0.0]
-static void example_angle(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_angle(self0, &out), "angle");
-    example_expect(out, "angle", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// isclose([1.0, 2.0], [1.0, 3.0]) -> [true, false]
-static void example_isclose(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *other1 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_isclose(self0, other1, 1e-5, 1e-8, 0, &out), "isclose");
-    example_expect(out, "isclose", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// isreal([1.0]) -> [true]
-static void example_isreal(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_isreal(self0, &out), "isreal");
-    example_expect(out, "isreal", (const uint8_t[]){1}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
-    rlt_tensor_free(self0);
-}
-
-// ldexp([1.0], [3]) -> [8.0]
-static void example_ldexp_Tensor(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *other1 = example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_ldexp_Tensor(self0, other1, &out), "ldexp.Tensor");
-    example_expect(out, "ldexp.Tensor", (const float[]){8.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// nextafter([1.0], [1.0]) -> [1.0]
-static void example_nextafter(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *other1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_nextafter(self0, other1, &out), "nextafter");
-    example_expect(out, "nextafter", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// gcd([12, 7], [18, 0]) -> [6, 7]
-static void example_gcd(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){12, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *other1 = example_tensor((const int64_t[]){18, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_gcd(self0, other1, &out), "gcd");
-    example_expect(out, "gcd", (const int64_t[]){6, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// lcm([4, 3], [6, 0]) -> [12, 0]
-static void example_lcm(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){4, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *other1 = example_tensor((const int64_t[]){6, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_lcm(self0, other1, &out), "lcm");
-    example_expect(out, "lcm", (const int64_t[]){12, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
 // add([1, 2], [3, 4], alpha=2) -> [7, 10]
 static void example_add_Tensor(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -2513,6 +2319,17 @@ static void example_max_other(void) {
     rlt_tensor_free(other1);
 }
 
+// min([1, 4], [3, 2]) -> [1, 2]
+static void example_min_other(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_min_other(self0, other1, &out), "min.other");
+    example_expect(out, "min.other", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
 // where([true, false], [1, 2], [3, 4]) -> [1, 4]
 static void example_where_self(void) {
     rlt_tensor *condition0 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
@@ -2566,6 +2383,19 @@ static void example_masked_fill_Scalar(void) {
     example_expect(out, "masked_fill.Scalar", (const int64_t[]){9, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(mask1);
+}
+
+// masked_fill([1, 2], [true, false], 9) -> [9, 2]
+static void example_masked_fill_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *mask1 = example_tensor((const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor *value2 = example_tensor((const int64_t[]){9}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_masked_fill_Tensor(self0, mask1, value2, &out), "masked_fill.Tensor");
+    example_expect(out, "masked_fill.Tensor", (const int64_t[]){9, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(mask1);
+    rlt_tensor_free(value2);
 }
 
 // conj_physical([1.0]) -> [1.0]
@@ -2811,6 +2641,24 @@ static void example_cumprod(void) {
     rlt_tensor_free(self0);
 }
 
+// logcumsumexp([0.0, 0.0], 0) -> [0.0, 0.6931472]
+static void example_logcumsumexp(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logcumsumexp(self0, 0, &out), "logcumsumexp");
+    example_expect(out, "logcumsumexp", (const float[]){0.0f, 0.6931472f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// sum_to_size([[1, 2], [3, 4]], [2]) -> [4, 6]
+static void example_sum_to_size(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_sum_to_size(self0, (const int64_t[]){2}, 1, &out), "sum_to_size");
+    example_expect(out, "sum_to_size", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
 // linalg_vector_norm([3.0, 4.0]) -> 5.0
 static void example_linalg_vector_norm(void) {
     rlt_tensor *self0 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
@@ -2874,228 +2722,290 @@ static void example_nanmedian(void) {
     rlt_tensor_free(self0);
 }
 
-// lgamma([1.0]) -> [0.0]
-static void example_lgamma(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+// diff([1, 4, 9]) -> [3, 5]
+static void example_diff(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 4, 9}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_lgamma(self0, &out), "lgamma");
-    example_expect(out, "lgamma", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_diff(self0, 1, -1, NULL, NULL, &out), "diff");
+    example_expect(out, "diff", (const int64_t[]){3, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
 
-// erfinv([0.0]) -> [0.0]
-static void example_erfinv(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+// trapezoid([1.0, 2.0, 4.0], [0.0, 1.0, 3.0]) -> 7.5
+static void example_trapezoid_x(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x1 = example_tensor((const float[]){0.0f, 1.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_erfinv(self0, &out), "erfinv");
-    example_expect(out, "erfinv", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_trapezoid_x(y0, x1, -1, &out), "trapezoid.x");
+    example_expect(out, "trapezoid.x", (const float[]){7.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+    rlt_tensor_free(x1);
+}
+
+// trapz([1.0, 2.0, 4.0], [0.0, 1.0, 3.0]) -> 7.5
+static void example_trapz_x(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x1 = example_tensor((const float[]){0.0f, 1.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapz_x(y0, x1, -1, &out), "trapz.x");
+    example_expect(out, "trapz.x", (const float[]){7.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+    rlt_tensor_free(x1);
+}
+
+// cumulative_trapezoid([1.0, 2.0, 4.0], [0.0, 1.0, 3.0]) -> [1.5, 7.5]
+static void example_cumulative_trapezoid_x(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x1 = example_tensor((const float[]){0.0f, 1.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cumulative_trapezoid_x(y0, x1, -1, &out), "cumulative_trapezoid.x");
+    example_expect(out, "cumulative_trapezoid.x", (const float[]){1.5f, 7.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+    rlt_tensor_free(x1);
+}
+
+// trapezoid([1.0, 2.0, 4.0]) -> 4.5
+static void example_trapezoid_dx(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapezoid_dx(y0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, -1, &out), "trapezoid.dx");
+    example_expect(out, "trapezoid.dx", (const float[]){4.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+}
+
+// trapz([1.0, 2.0, 4.0]) -> 4.5
+static void example_trapz_dx(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_trapz_dx(y0, 1, -1, &out), "trapz.dx");
+    example_expect(out, "trapz.dx", (const float[]){4.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+}
+
+// cumulative_trapezoid([1.0, 2.0, 4.0]) -> [1.5, 4.5]
+static void example_cumulative_trapezoid_dx(void) {
+    rlt_tensor *y0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cumulative_trapezoid_dx(y0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, -1, &out), "cumulative_trapezoid.dx");
+    example_expect(out, "cumulative_trapezoid.dx", (const float[]){1.5f, 4.5f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(y0);
+}
+
+// cov([[1.0, 3.0], [3.0, 1.0]]) -> [[2.0, -2.0], [-2.0, 2.0]]
+static void example_cov(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 3.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cov(self0, 1, NULL, NULL, &out), "cov");
+    example_expect(out, "cov", (const float[]){2.0f, -2.0f, -2.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
-// special_i1([0.0]) -> [0.0]
-static void example_special_i1(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+// corrcoef([[1.0, 3.0], [3.0, 1.0]]) -> [[1.0, -1.0], [-1.0, 1.0]]
+static void example_corrcoef(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 3.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_i1(self0, &out), "special_i1");
-    example_expect(out, "special_i1", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_corrcoef(self0, &out), "corrcoef");
+    example_expect(out, "corrcoef", (const float[]){1.0f, -1.0f, -1.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
-// special_i1e([0.0]) -> [0.0]
-static void example_special_i1e(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+// msort([3, 1, 2]) -> [1, 2, 3]
+static void example_msort(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_i1e(self0, &out), "special_i1e");
-    example_expect(out, "special_i1e", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_msort(self0, &out), "msort");
+    example_expect(out, "msort", (const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
 
-// special_entr([1.0, 0.0]) -> [0.0, 0.0]
-static void example_special_entr(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+// argsort([3, 1, 2]) -> [1, 2, 0]
+static void example_argsort(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_entr(self0, &out), "special_entr");
-    example_expect(out, "special_entr", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_argsort(self0, -1, 0, &out), "argsort");
+    example_expect(out, "argsort", (const int64_t[]){1, 2, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
 
-// special_erfcx([0.0]) -> [1.0]
-static void example_special_erfcx(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+// argsort([3, 1, 2], stable=true) -> [1, 2, 0]
+static void example_argsort_stable(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 1, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_erfcx(self0, &out), "special_erfcx");
-    example_expect(out, "special_erfcx", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_argsort_stable(self0, 1, -1, 0, &out), "argsort.stable");
+    example_expect(out, "argsort.stable", (const int64_t[]){1, 2, 0}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
 
-// special_ndtr([0.0]) -> [0.5]
-static void example_special_ndtr(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+// searchsorted([1, 3, 5], [3, 4]) -> [1, 2]
+static void example_searchsorted_Tensor(void) {
+    rlt_tensor *sorted_sequence0 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *self1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_ndtr(self0, &out), "special_ndtr");
-    example_expect(out, "special_ndtr", (const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_searchsorted_Tensor(sorted_sequence0, self1, 0, 0, NULL, NULL, &out), "searchsorted.Tensor");
+    example_expect(out, "searchsorted.Tensor", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(sorted_sequence0);
+    rlt_tensor_free(self1);
+}
+
+// searchsorted([1, 3, 5], 4) -> 2
+static void example_searchsorted_Scalar(void) {
+    rlt_tensor *sorted_sequence0 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_searchsorted_Scalar(sorted_sequence0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 4, 0.0, 0.0}, 0, 0, NULL, NULL, &out), "searchsorted.Scalar");
+    example_expect(out, "searchsorted.Scalar", (const int64_t[]){2}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(sorted_sequence0);
+}
+
+// bucketize([3, 6], [1, 3, 5]) -> [1, 3]
+static void example_bucketize_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *boundaries1 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bucketize_Tensor(self0, boundaries1, 0, 0, &out), "bucketize.Tensor");
+    example_expect(out, "bucketize.Tensor", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(boundaries1);
+}
+
+// bucketize(3, [1, 3, 5]) -> 1
+static void example_bucketize_Scalar(void) {
+    rlt_tensor *boundaries1 = example_tensor((const int64_t[]){1, 3, 5}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bucketize_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, boundaries1, 0, 0, &out), "bucketize.Scalar");
+    example_expect(out, "bucketize.Scalar", (const int64_t[]){1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor_free(boundaries1);
+}
+
+// isin([1, 2, 3], [3, 1]) -> [true, false, true]
+static void example_isin_Tensor_Tensor(void) {
+    rlt_tensor *elements0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *test_elements1 = example_tensor((const int64_t[]){3, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isin_Tensor_Tensor(elements0, test_elements1, 0, 0, &out), "isin.Tensor_Tensor");
+    example_expect(out, "isin.Tensor_Tensor", (const uint8_t[]){1, 0, 1}, 3 * sizeof(uint8_t), (const int64_t[]){3}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(elements0);
+    rlt_tensor_free(test_elements1);
+}
+
+// isin([1, 2], 2) -> [false, true]
+static void example_isin_Tensor_Scalar(void) {
+    rlt_tensor *elements0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isin_Tensor_Scalar(elements0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 0, 0, &out), "isin.Tensor_Scalar");
+    example_expect(out, "isin.Tensor_Scalar", (const uint8_t[]){0, 1}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(elements0);
+}
+
+// isin(2, [1, 2]) -> true
+static void example_isin_Scalar_Tensor(void) {
+    rlt_tensor *test_elements1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isin_Scalar_Tensor(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, test_elements1, 0, 0, &out), "isin.Scalar_Tensor");
+    example_expect(out, "isin.Scalar_Tensor", (const uint8_t[]){1}, 1 * sizeof(uint8_t), NULL, 0, RLT_DTYPE_BOOL);
+    rlt_tensor_free(test_elements1);
+}
+
+// bincount([1, 3, 1]) -> [0, 2, 0, 1]
+static void example_bincount(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 3, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bincount(self0, NULL, 0, &out), "bincount");
+    example_expect(out, "bincount", (const int64_t[]){0, 2, 0, 1}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
 
-// special_xlog1py([0.0, 2.0], [-1.0, 0.0]) -> [0.0, 0.0]
-static void example_special_xlog1py(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *other1 = example_tensor((const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+// repeat_interleave([5, 6], 2) -> [5, 5, 6, 6]
+static void example_repeat_interleave_self_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_xlog1py(self0, other1, &out), "special_xlog1py");
-    example_expect(out, "special_xlog1py", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-    rlt_tensor_free(other1);
-}
-
-// special_xlog1py(2, [0.0]) -> [0.0]
-static void example_special_xlog1py_self_scalar(void) {
-    rlt_tensor *other1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_xlog1py_self_scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, other1, &out), "special_xlog1py.self_scalar");
-    example_expect(out, "special_xlog1py.self_scalar", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(other1);
-}
-
-// special_xlog1py([0.0, 2.0], 0) -> [0.0, 0.0]
-static void example_special_xlog1py_other_scalar(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_xlog1py_other_scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "special_xlog1py.other_scalar");
-    example_expect(out, "special_xlog1py.other_scalar", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    example_ok(rlt_tensor_repeat_interleave_self_int(self0, 2, NULL, NULL, &out), "repeat_interleave.self_int");
+    example_expect(out, "repeat_interleave.self_int", (const int64_t[]){5, 5, 6, 6}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
 }
 
-// special_chebyshev_polynomial_t([1.0], [0]) -> [1.0]
-static void example_special_chebyshev_polynomial_t(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// repeat_interleave([5, 6], [1, 2]) -> [5, 6, 6]
+static void example_repeat_interleave_self_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *repeats1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_chebyshev_polynomial_t(x0, n1, &out), "special_chebyshev_polynomial_t");
-    example_expect(out, "special_chebyshev_polynomial_t", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_repeat_interleave_self_Tensor(self0, repeats1, NULL, NULL, &out), "repeat_interleave.self_Tensor");
+    example_expect(out, "repeat_interleave.self_Tensor", (const int64_t[]){5, 6, 6}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(repeats1);
 }
 
-// special_chebyshev_polynomial_u([1.0], [0]) -> [1.0]
-static void example_special_chebyshev_polynomial_u(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// repeat_interleave([1, 2]) -> [0, 1, 1]
+static void example_repeat_interleave_Tensor(void) {
+    rlt_tensor *repeats0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_chebyshev_polynomial_u(x0, n1, &out), "special_chebyshev_polynomial_u");
-    example_expect(out, "special_chebyshev_polynomial_u", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_repeat_interleave_Tensor(repeats0, NULL, &out), "repeat_interleave.Tensor");
+    example_expect(out, "repeat_interleave.Tensor", (const int64_t[]){0, 1, 1}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(repeats0);
 }
 
-// special_chebyshev_polynomial_v([1.0], [0]) -> [1.0]
-static void example_special_chebyshev_polynomial_v(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// nonzero_static([1, 0, 2], size=3) -> [[0], [2], [-1]]
+static void example_nonzero_static(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 0, 2}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_chebyshev_polynomial_v(x0, n1, &out), "special_chebyshev_polynomial_v");
-    example_expect(out, "special_chebyshev_polynomial_v", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_nonzero_static(self0, 3, -1, &out), "nonzero_static");
+    example_expect(out, "nonzero_static", (const int64_t[]){0, 2, -1}, 3 * sizeof(int64_t), (const int64_t[]){3, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
 }
 
-// special_chebyshev_polynomial_w([1.0], [0]) -> [1.0]
-static void example_special_chebyshev_polynomial_w(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// combinations([1, 2, 3]) -> [[1, 2], [1, 3], [2, 3]]
+static void example_combinations(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_chebyshev_polynomial_w(x0, n1, &out), "special_chebyshev_polynomial_w");
-    example_expect(out, "special_chebyshev_polynomial_w", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_combinations(self0, 2, 0, &out), "combinations");
+    example_expect(out, "combinations", (const int64_t[]){1, 2, 1, 3, 2, 3}, 6 * sizeof(int64_t), (const int64_t[]){3, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
 }
 
-// special_shifted_chebyshev_polynomial_t([1.0], [0]) -> [1.0]
-static void example_special_shifted_chebyshev_polynomial_t(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// quantile([1.0, 2.0, 4.0], 0.75) -> 3.0
+static void example_quantile_scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_t(x0, n1, &out), "special_shifted_chebyshev_polynomial_t");
-    example_expect(out, "special_shifted_chebyshev_polynomial_t", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_quantile_scalar(self0, 0.75, NULL, 0, "linear", &out), "quantile.scalar");
+    example_expect(out, "quantile.scalar", (const float[]){3.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
 }
 
-// special_shifted_chebyshev_polynomial_u([1.0], [0]) -> [1.0]
-static void example_special_shifted_chebyshev_polynomial_u(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// nanquantile([1.0, 2.0, 4.0], 0.75) -> 3.0
+static void example_nanquantile_scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 4.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_u(x0, n1, &out), "special_shifted_chebyshev_polynomial_u");
-    example_expect(out, "special_shifted_chebyshev_polynomial_u", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_nanquantile_scalar(self0, 0.75, NULL, 0, "linear", &out), "nanquantile.scalar");
+    example_expect(out, "nanquantile.scalar", (const float[]){3.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
 }
 
-// special_shifted_chebyshev_polynomial_v([1.0], [0]) -> [1.0]
-static void example_special_shifted_chebyshev_polynomial_v(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// histc([1.0, 2.0, 1.0], 2, 0, 3) -> [2.0, 1.0]
+static void example_histc(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_v(x0, n1, &out), "special_shifted_chebyshev_polynomial_v");
-    example_expect(out, "special_shifted_chebyshev_polynomial_v", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_histc(self0, 2, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "histc");
+    example_expect(out, "histc", (const float[]){2.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
 }
 
-// special_shifted_chebyshev_polynomial_w([1.0], [0]) -> [1.0]
-static void example_special_shifted_chebyshev_polynomial_w(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// _histogramdd_from_bin_cts([[0.0, 1.0], [1.0, 0.0]], [1, 2]) -> [[1.0, 1.0]]
+static void example__histogramdd_from_bin_cts(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 1.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_w(x0, n1, &out), "special_shifted_chebyshev_polynomial_w");
-    example_expect(out, "special_shifted_chebyshev_polynomial_w", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor__histogramdd_from_bin_cts(self0, (const int64_t[]){1, 2}, 2, NULL, NULL, 0, &out), "_histogramdd_from_bin_cts");
+    example_expect(out, "_histogramdd_from_bin_cts", (const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
 }
 
-// special_hermite_polynomial_h([1.0], [0]) -> [1.0]
-static void example_special_hermite_polynomial_h(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+// segment_reduce([1.0, 2.0, 3.0], "sum", lengths=[2, 1]) -> [3.0, 3.0]
+static void example_segment_reduce(void) {
+    rlt_tensor *data0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *lengths2 = example_tensor((const int64_t[]){2, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
     rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_hermite_polynomial_h(x0, n1, &out), "special_hermite_polynomial_h");
-    example_expect(out, "special_hermite_polynomial_h", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
-}
-
-// special_hermite_polynomial_he([1.0], [0]) -> [1.0]
-static void example_special_hermite_polynomial_he(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_hermite_polynomial_he(x0, n1, &out), "special_hermite_polynomial_he");
-    example_expect(out, "special_hermite_polynomial_he", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
-}
-
-// special_laguerre_polynomial_l([1.0], [0]) -> [1.0]
-static void example_special_laguerre_polynomial_l(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_laguerre_polynomial_l(x0, n1, &out), "special_laguerre_polynomial_l");
-    example_expect(out, "special_laguerre_polynomial_l", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
-}
-
-// special_legendre_polynomial_p([1.0], [0]) -> [1.0]
-static void example_special_legendre_polynomial_p(void) {
-    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_special_legendre_polynomial_p(x0, n1, &out), "special_legendre_polynomial_p");
-    example_expect(out, "special_legendre_polynomial_p", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(x0);
-    rlt_tensor_free(n1);
+    example_ok(rlt_tensor_segment_reduce(data0, "sum", lengths2, NULL, NULL, 0, 0, NULL, &out), "segment_reduce");
+    example_expect(out, "segment_reduce", (const float[]){3.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(data0);
+    rlt_tensor_free(lengths2);
 }
 
 // view([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
@@ -3251,150 +3161,6 @@ static void example_diagonal(void) {
     rlt_tensor_free(self0);
 }
 
-// squeeze([[1, 2]], [0]) -> [1, 2]
-static void example_squeeze_dims(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_squeeze_dims(self0, (const int64_t[]){0}, 1, &out), "squeeze.dims");
-    example_expect(out, "squeeze.dims", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// adjoint([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
-static void example_adjoint(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_adjoint(self0, &out), "adjoint");
-    example_expect(out, "adjoint", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// resolve_neg([1.0]) -> [1.0]
-static void example_resolve_neg(void) {
-    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_resolve_neg(self0, &out), "resolve_neg");
-    example_expect(out, "resolve_neg", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
-    rlt_tensor_free(self0);
-}
-
-// alias_copy([1, 2]) -> [1, 2]
-static void example_alias_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_alias_copy(self0, &out), "alias_copy");
-    example_expect(out, "alias_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// as_strided_copy([1, 2, 3, 4], [2], [2]) -> [1, 3]
-static void example_as_strided_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_as_strided_copy(self0, (const int64_t[]){2}, 1, (const int64_t[]){2}, 1, NULL, &out), "as_strided_copy");
-    example_expect(out, "as_strided_copy", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// diagonal_copy([[1, 2], [3, 4]]) -> [1, 4]
-static void example_diagonal_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_diagonal_copy(self0, 0, 0, 1, &out), "diagonal_copy");
-    example_expect(out, "diagonal_copy", (const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// expand_copy([[1], [2]], [2, 2]) -> [[1, 1], [2, 2]]
-static void example_expand_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_expand_copy(self0, (const int64_t[]){2, 2}, 2, 0, &out), "expand_copy");
-    example_expect(out, "expand_copy", (const int64_t[]){1, 1, 2, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// narrow_copy([1, 2, 3, 4], 0, 1, 2) -> [2, 3]
-static void example_narrow_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_narrow_copy(self0, 0, 1, 2, &out), "narrow_copy");
-    example_expect(out, "narrow_copy", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// permute_copy([[1, 2], [3, 4]], [1, 0]) -> [[1, 3], [2, 4]]
-static void example_permute_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_permute_copy(self0, (const int64_t[]){1, 0}, 2, &out), "permute_copy");
-    example_expect(out, "permute_copy", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// squeeze_copy([[1, 2]]) -> [1, 2]
-static void example_squeeze_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_squeeze_copy(self0, &out), "squeeze_copy");
-    example_expect(out, "squeeze_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// squeeze_copy([[1, 2]], 0) -> [1, 2]
-static void example_squeeze_copy_dim(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_squeeze_copy_dim(self0, 0, &out), "squeeze_copy.dim");
-    example_expect(out, "squeeze_copy.dim", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// t_copy([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
-static void example_t_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_t_copy(self0, &out), "t_copy");
-    example_expect(out, "t_copy", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// transpose_copy([[1, 2], [3, 4]], 0, 1) -> [[1, 3], [2, 4]]
-static void example_transpose_copy_int(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_transpose_copy_int(self0, 0, 1, &out), "transpose_copy.int");
-    example_expect(out, "transpose_copy.int", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// unfold_copy([1, 2, 3], 0, 2, 1) -> [[1, 2], [2, 3]]
-static void example_unfold_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_unfold_copy(self0, 0, 2, 1, &out), "unfold_copy");
-    example_expect(out, "unfold_copy", (const int64_t[]){1, 2, 2, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// unsqueeze_copy([1, 2], 0) -> [[1, 2]]
-static void example_unsqueeze_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_unsqueeze_copy(self0, 0, &out), "unsqueeze_copy");
-    example_expect(out, "unsqueeze_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
-// view_copy([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
-static void example_view_copy(void) {
-    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_view_copy(self0, (const int64_t[]){2, 2}, 2, &out), "view_copy");
-    example_expect(out, "view_copy", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(self0);
-}
-
 int main(void) {
     example_gelu();
     example_silu();
@@ -3498,23 +3264,6 @@ int main(void) {
     example_xlogy_Tensor();
     example_xlogy_Scalar_Self();
     example_xlogy_Scalar_Other();
-    example_float_power_Tensor_Tensor();
-    example_float_power_Tensor_Scalar();
-    example_float_power_Scalar();
-    example_scalar_tensor();
-    example_eye();
-    example_eye_m();
-    example_linspace();
-    example_logspace();
-    example_tril_indices();
-    example_triu_indices();
-    example_new_full();
-    example_new_ones();
-    example_new_zeros();
-    example_bartlett_window();
-    example_bartlett_window_periodic();
-    example_vander();
-    example_linalg_vander();
     example_index_select();
     example_index_add();
     example_gather();
@@ -3528,11 +3277,12 @@ int main(void) {
     example_take();
     example_put();
     example_take_along_dim();
+    example_index_Tensor();
+    example_index_put();
     example_cat();
     example_select_scatter();
     example_slice_scatter();
     example_diagonal_scatter();
-    example_as_strided_scatter();
     example_diag_embed();
     example_diag();
     example_diagflat();
@@ -3578,6 +3328,16 @@ int main(void) {
     example_linalg_multi_dot();
     example_matmul();
     example_linear();
+    example_einsum();
+    example_tensordot();
+    example_linalg_cross();
+    example_cross();
+    example_linalg_vecdot();
+    example_linalg_vander();
+    example_trace();
+    example_linalg_diagonal();
+    example_kron();
+    example_linalg_matmul();
     example_log_softmax_int();
     example_softmax_int();
     example_layer_norm();
@@ -3612,23 +3372,6 @@ int main(void) {
     example_lerp_Tensor();
     example_addcmul();
     example_addcdiv();
-    example_subtract_Tensor();
-    example_subtract_Scalar();
-    example_multiply_Tensor();
-    example_multiply_Scalar();
-    example_divide_Tensor();
-    example_divide_Scalar();
-    example_true_divide_Tensor();
-    example_true_divide_Scalar();
-    example_divide_Tensor_mode();
-    example_divide_Scalar_mode();
-    example_angle();
-    example_isclose();
-    example_isreal();
-    example_ldexp_Tensor();
-    example_nextafter();
-    example_gcd();
-    example_lcm();
     example_add_Tensor();
     example_add_Scalar();
     example_sub_Tensor();
@@ -3653,11 +3396,13 @@ int main(void) {
     example_clamp_max();
     example_maximum();
     example_max_other();
+    example_min_other();
     example_where_self();
     example_where_ScalarSelf();
     example_where_ScalarOther();
     example_where_Scalar();
     example_masked_fill_Scalar();
+    example_masked_fill_Tensor();
     example_conj_physical();
     example_conj();
     example_real();
@@ -3685,6 +3430,8 @@ int main(void) {
     example_count_nonzero();
     example_logsumexp();
     example_cumprod();
+    example_logcumsumexp();
+    example_sum_to_size();
     example_linalg_vector_norm();
     example_norm_Scalar();
     example_norm_ScalarOpt_dim();
@@ -3692,28 +3439,36 @@ int main(void) {
     example_nanmean();
     example_median();
     example_nanmedian();
-    example_lgamma();
-    example_erfinv();
-    example_special_i1();
-    example_special_i1e();
-    example_special_entr();
-    example_special_erfcx();
-    example_special_ndtr();
-    example_special_xlog1py();
-    example_special_xlog1py_self_scalar();
-    example_special_xlog1py_other_scalar();
-    example_special_chebyshev_polynomial_t();
-    example_special_chebyshev_polynomial_u();
-    example_special_chebyshev_polynomial_v();
-    example_special_chebyshev_polynomial_w();
-    example_special_shifted_chebyshev_polynomial_t();
-    example_special_shifted_chebyshev_polynomial_u();
-    example_special_shifted_chebyshev_polynomial_v();
-    example_special_shifted_chebyshev_polynomial_w();
-    example_special_hermite_polynomial_h();
-    example_special_hermite_polynomial_he();
-    example_special_laguerre_polynomial_l();
-    example_special_legendre_polynomial_p();
+    example_diff();
+    example_trapezoid_x();
+    example_trapz_x();
+    example_cumulative_trapezoid_x();
+    example_trapezoid_dx();
+    example_trapz_dx();
+    example_cumulative_trapezoid_dx();
+    example_cov();
+    example_corrcoef();
+    example_msort();
+    example_argsort();
+    example_argsort_stable();
+    example_searchsorted_Tensor();
+    example_searchsorted_Scalar();
+    example_bucketize_Tensor();
+    example_bucketize_Scalar();
+    example_isin_Tensor_Tensor();
+    example_isin_Tensor_Scalar();
+    example_isin_Scalar_Tensor();
+    example_bincount();
+    example_repeat_interleave_self_int();
+    example_repeat_interleave_self_Tensor();
+    example_repeat_interleave_Tensor();
+    example_nonzero_static();
+    example_combinations();
+    example_quantile_scalar();
+    example_nanquantile_scalar();
+    example_histc();
+    example__histogramdd_from_bin_cts();
+    example_segment_reduce();
     example_view();
     example_reshape();
     example_transpose_int();
@@ -3731,21 +3486,5 @@ int main(void) {
     example_unflatten_int();
     example_ravel();
     example_diagonal();
-    example_squeeze_dims();
-    example_adjoint();
-    example_resolve_neg();
-    example_alias_copy();
-    example_as_strided_copy();
-    example_diagonal_copy();
-    example_expand_copy();
-    example_narrow_copy();
-    example_permute_copy();
-    example_squeeze_copy();
-    example_squeeze_copy_dim();
-    example_t_copy();
-    example_transpose_copy_int();
-    example_unfold_copy();
-    example_unsqueeze_copy();
-    example_view_copy();
     return example_report();
 }

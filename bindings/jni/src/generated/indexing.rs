@@ -850,6 +850,208 @@ pub extern "system" fn Java_org_rushlight_internal_Native_take_1along_1dim_1out<
     })
 }
 
+/// `index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_index_1Tensor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let result = ops::index_tensor(&self_, &indices.optional_refs())?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_index_1Tensor_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+    out: TensorHandle,
+) {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let out = out.get("out")?;
+        ops::index_tensor_out(&self_, &indices.optional_refs(), &out)
+    })
+}
+
+/// `index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_index_1put<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+    values: TensorHandle,
+    accumulate: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let values = values.get("values")?;
+        let result = ops::index_put(&self_, &indices.optional_refs(), &values, support::flag(accumulate))?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_index_1put_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+    values: TensorHandle,
+    accumulate: jboolean,
+) {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let values = values.get("values")?;
+        ops::index_put_(&self_, &indices.optional_refs(), &values, support::flag(accumulate))
+    })
+}
+
+/// `_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1index_1put_1impl<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+    values: TensorHandle,
+    accumulate: jboolean,
+    unsafe_: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let values = values.get("values")?;
+        let result = ops::_index_put_impl(
+            &self_,
+            &indices.optional_refs(),
+            &values,
+            support::flag(accumulate),
+            support::flag(unsafe_),
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool unsafe=False) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1index_1put_1impl_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+    values: TensorHandle,
+    accumulate: jboolean,
+    unsafe_: jboolean,
+) {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let values = values.get("values")?;
+        ops::_index_put_impl_(
+            &self_,
+            &indices.optional_refs(),
+            &values,
+            support::flag(accumulate),
+            support::flag(unsafe_),
+        )
+    })
+}
+
+/// `_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1index_1Tensor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let result = ops::_unsafe_index_tensor(&self_, &indices.optional_refs())?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1index_1put<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    indices: JLongs<'l>,
+    values: TensorHandle,
+    accumulate: jboolean,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let values = values.get("values")?;
+        let result = ops::_unsafe_index_put(&self_, &indices.optional_refs(), &values, support::flag(accumulate))?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1masked_1index<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+    indices: JLongs<'l>,
+    fill_tag: jint,
+    fill_bits: jlong,
+    fill_imag: jdouble,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let result = ops::_unsafe_masked_index(
+            &self_,
+            &mask,
+            &indices.optional_refs(),
+            support::scalar(fill_tag, fill_bits, fill_imag)?,
+        )?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native__1unsafe_1masked_1index_1put_1accumulate<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+    indices: JLongs<'l>,
+    values: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let indices = frame.optional_tensors(&indices)?;
+        let values = values.get("values")?;
+        let result = ops::_unsafe_masked_index_put_accumulate(&self_, &mask, &indices.optional_refs(), &values)?;
+        Ok(frame.give(result))
+    })
+}
+
 /// `cat(Tensor[] tensors, int dim=0) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_cat<'l>(

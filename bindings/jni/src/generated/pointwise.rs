@@ -1092,6 +1092,39 @@ pub extern "system" fn Java_org_rushlight_internal_Native_max_1out<'l>(
     })
 }
 
+/// `min.other(Tensor self, Tensor other) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_min_1other<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let result = ops::min_other(&self_, &other)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `min.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_min_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    other: TensorHandle,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let other = other.get("other")?;
+        let out = out.get("out")?;
+        ops::min_out(&self_, &other, &out)
+    })
+}
+
 /// `where.self(Tensor condition, Tensor self, Tensor other) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_where_1self<'l>(
@@ -1225,6 +1258,41 @@ pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Scalar_1
         let self_ = self_.get("self")?;
         let mask = mask.get("mask")?;
         ops::masked_fill_scalar_(&self_, &mask, support::scalar(value_tag, value_bits, value_imag)?)
+    })
+}
+
+/// `masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Tensor<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+    value: TensorHandle,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let value = value.get("value")?;
+        let result = ops::masked_fill_tensor(&self_, &mask, &value)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_masked_1fill_1Tensor_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    mask: TensorHandle,
+    value: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let mask = mask.get("mask")?;
+        let value = value.get("value")?;
+        ops::masked_fill_tensor_(&self_, &mask, &value)
     })
 }
 

@@ -1187,6 +1187,21 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumprod<'l>(
     })
 }
 
+/// `cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_cumprod_1<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    dtype: jint,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        ops::cumprod_(&self_, dim, support::optional_dtype(dtype)?)
+    })
+}
+
 /// `cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_cumprod_1out<'l>(
@@ -1201,6 +1216,53 @@ pub extern "system" fn Java_org_rushlight_internal_Native_cumprod_1out<'l>(
         let self_ = self_.get("self")?;
         let out = out.get("out")?;
         ops::cumprod_out(&self_, dim, support::optional_dtype(dtype)?, &out)
+    })
+}
+
+/// `logcumsumexp(Tensor self, int dim) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logcumsumexp<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let result = ops::logcumsumexp(&self_, dim)?;
+        Ok(frame.give(result))
+    })
+}
+
+/// `logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_logcumsumexp_1out<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    dim: jlong,
+    out: TensorHandle,
+) {
+    guard(env, |_frame| {
+        let self_ = self_.get("self")?;
+        let out = out.get("out")?;
+        ops::logcumsumexp_out(&self_, dim, &out)
+    })
+}
+
+/// `sum_to_size(Tensor self, int[] size) -> Tensor`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_rushlight_internal_Native_sum_1to_1size<'l>(
+    env: EnvUnowned<'l>,
+    _class: JClass<'l>,
+    self_: TensorHandle,
+    size: JLongs<'l>,
+) -> jlong {
+    guard(env, |frame| {
+        let self_ = self_.get("self")?;
+        let size = frame.longs(&size, "size")?;
+        let result = ops::sum_to_size(&self_, &size)?;
+        Ok(frame.give(result))
     })
 }
 

@@ -3,10 +3,10 @@
 //! Classes are looked up with `find_class`, which asks the class loader of the calling method: the crate's own
 //! lookup by name asks that of the thread first, and with two copies of Rushlight in a JVM finds the other one's.
 
-use super::convert::{BOOL, COMPLEX, FLOAT, INT, UINT};
+use super::convert::{self, BOOL, COMPLEX, FLOAT, INT, UINT};
 use super::guard::border;
 use super::handle::{self, Borrowed, BorrowedList, BorrowedOptionalList, TensorHandle};
-use super::{JBooleans, JDoubles, JLongs};
+use super::{JBooleans, JDoubles, JInts, JLongs};
 use jni::objects::{JObject, JObjectArray, JPrimitiveArray, JString, JValue, TypeArray};
 use jni::sys::{JNIEnv, jint, jlong, jlongArray, jobject};
 use jni::{AttachGuard, Env, EnvUnowned, jni_sig, jni_str};
@@ -96,6 +96,24 @@ impl<'l> Frame<'l> {
     /// The numbers of a `double[]`, or `None` for null.
     pub fn optional_doubles(&mut self, array: &JDoubles<'_>) -> Result<Option<Vec<f64>>> {
         if array.is_null() { Ok(None) } else { self.elements(array, "").map(Some) }
+    }
+
+    /// The numbers of three arrays of their parts.
+    pub fn scalars(
+        &mut self,
+        tags: &JInts<'_>,
+        bits: &JLongs<'_>,
+        imags: &JDoubles<'_>,
+        name: &str,
+    ) -> Result<Vec<Scalar>> {
+        let (tags, bits, imags) = (self.elements(tags, name)?, self.elements(bits, name)?, self.elements(imags, name)?);
+        ensure!(
+            tags.len() == bits.len() && bits.len() == imags.len(),
+            Value,
+            "argument '{name}' lacks parts of numbers"
+        );
+        let parts = tags.into_iter().zip(bits).zip(imags);
+        parts.map(|((tag, bits), imag)| convert::scalar(tag, bits, imag)).collect()
     }
 
     /// The values of a `boolean[]`.

@@ -163,8 +163,12 @@ impl Row {
             Kind::Tensor => pointer("*const rlt_tensor", "arg::tensor($, \"%\")?", "&$"),
             Kind::TensorOptional => pointer("*const rlt_tensor", "arg::tensor_opt($)", "$.as_deref()"),
             Kind::TensorList => list("*const *const rlt_tensor", "arg::tensors($, %_len, \"%\")?", "&$.refs()"),
+            Kind::TensorOptionalList => {
+                list("*const *const rlt_tensor", "arg::tensors_opt($, %_len, \"%\")?", "&$.refs()")
+            }
             Kind::Scalar => pointer("*const rlt_scalar", "arg::scalar($, \"%\")?", "$"),
             Kind::ScalarOptional => pointer("*const rlt_scalar", "arg::scalar_opt($, \"%\")?", "$"),
+            Kind::ScalarList => list("*const rlt_scalar", "arg::scalars($, %_len, \"%\")?", "&$"),
             Kind::Int => plain("i64", "$"),
             Kind::IntOptional => pointer("*const i64", "arg::int_opt($)", "$"),
             Kind::IntList => list("*const i64", "arg::ints($, %_len, \"%\")?", "$"),

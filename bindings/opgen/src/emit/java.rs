@@ -196,7 +196,7 @@ fn member(face: &Face, method: bool) -> String {
         let x = java_parameter(&param.name);
         match param.kind {
             Kind::Tensor | Kind::TensorOptional => held.push(x.clone()),
-            Kind::TensorList => lists.push(x.clone()),
+            Kind::TensorList | Kind::TensorOptionalList => lists.push(x.clone()),
             Kind::Scalar | Kind::ScalarOptional => {
                 let make = if param.kind == Kind::Scalar { "of" } else { "ofNullable" };
                 let _ = writeln!(before, "        Scalar {x}1 = Scalar.{make}({x});");
@@ -364,8 +364,9 @@ fn java_parameter(name: &str) -> String {
 fn public_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Tensor | Kind::TensorOptional => "Tensor",
-        Kind::TensorList => "Tensor[]",
+        Kind::TensorList | Kind::TensorOptionalList => "Tensor[]",
         Kind::Scalar | Kind::ScalarOptional => "Number",
+        Kind::ScalarList => "Number[]",
         Kind::Int => "long",
         Kind::IntOptional => "Long",
         Kind::IntList | Kind::IntListOptional => "long[]",
@@ -391,6 +392,9 @@ fn native_parameters(param: &Parameter) -> Vec<String> {
         Kind::Scalar | Kind::ScalarOptional => {
             return vec![format!("int {x}Tag"), format!("long {x}Bits"), format!("double {x}Imag")];
         }
+        Kind::ScalarList => {
+            return vec![format!("int[] {x}Tags"), format!("long[] {x}Bits"), format!("double[] {x}Imags")];
+        }
         Kind::IntOptional => {
             return vec![format!("boolean has{}", record(std::slice::from_ref(&x))), format!("long {x}")];
         }
@@ -398,7 +402,7 @@ fn native_parameters(param: &Parameter) -> Vec<String> {
             return vec![format!("boolean has{}", record(std::slice::from_ref(&x))), format!("double {x}")];
         }
         Kind::Tensor | Kind::TensorOptional | Kind::GeneratorOptional | Kind::Options | Kind::Int => "long",
-        Kind::TensorList | Kind::IntList | Kind::IntListOptional => "long[]",
+        Kind::TensorList | Kind::TensorOptionalList | Kind::IntList | Kind::IntListOptional => "long[]",
         Kind::Float => "double",
         Kind::FloatList | Kind::FloatListOptional => "double[]",
         Kind::Bool => "boolean",
@@ -421,6 +425,8 @@ fn native_value(kind: Kind, x: &str) -> String {
         Kind::Tensor => format!("{x}.handle()"),
         Kind::TensorOptional => format!("Tensor.handleOrZero({x})"),
         Kind::TensorList => format!("Tensor.handles({x})"),
+        Kind::TensorOptionalList => format!("Tensor.handlesOrZero({x})"),
+        Kind::ScalarList => format!("Scalar.tags({x}), Scalar.bits({x}), Scalar.imags({x})"),
         Kind::Scalar | Kind::ScalarOptional => format!("{x}1.tag(), {x}1.bits(), {x}1.imag()"),
         Kind::IntOptional => format!("{x} != null, Convert.longOrZero({x})"),
         Kind::FloatOptional => format!("{x} != null, Convert.doubleOrZero({x})"),

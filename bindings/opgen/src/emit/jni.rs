@@ -34,6 +34,7 @@ fn source(family: &Family) -> String {
         "JBooleans",
         "JClass",
         "JDoubles",
+        "JInts",
         "JLongs",
         "JString",
         "TensorHandle",
@@ -140,6 +141,7 @@ impl Row {
             Kind::Tensor => bound("TensorHandle", "$.get(\"%\")?", "&$"),
             Kind::TensorOptional => bound("TensorHandle", "$.optional()", "$.as_deref()"),
             Kind::TensorList => bound("JLongs<'l>", "frame.tensors(&$, \"%\")?", "&$.refs()"),
+            Kind::TensorOptionalList => bound("JLongs<'l>", "frame.optional_tensors(&$)?", "&$.optional_refs()"),
             Kind::Scalar => {
                 direct(&["%_tag: jint", "%_bits: jlong", "%_imag: jdouble"], "support::scalar(%_tag, %_bits, %_imag)?")
             }
@@ -147,6 +149,11 @@ impl Row {
                 &["%_tag: jint", "%_bits: jlong", "%_imag: jdouble"],
                 "support::optional_scalar(%_tag, %_bits, %_imag)?",
             ),
+            Kind::ScalarList => Row {
+                parameters: vec![fill("%_tags: JInts<'l>"), fill("%_bits: JLongs<'l>"), fill("%_imags: JDoubles<'l>")],
+                line: Some(fill("let $ = frame.scalars(&%_tags, &%_bits, &%_imags, \"%\")?;")),
+                value: fill("&$"),
+            },
             Kind::Int => direct(&["$: jlong"], "$"),
             Kind::IntOptional => direct(&["has_%: jboolean", "$: jlong"], "support::optional(has_%, $)"),
             Kind::IntList => bound("JLongs<'l>", "frame.longs(&$, \"%\")?", "&$"),

@@ -59,7 +59,7 @@ fn is_method(op: &Op) -> bool {
     form.kind == FormKind::Functional
         && form.returns() == Returns::Tensor
         && parameters.first().is_some_and(|first| first.kind == Kind::Tensor)
-        && parameters.iter().all(|parameter| parameter.kind != Kind::TensorList)
+        && parameters.iter().all(|parameter| !matches!(parameter.kind, Kind::TensorList | Kind::TensorOptionalList))
         && !BY_HAND.contains(&names::rust_function(&form.signature).as_str())
 }
 

@@ -86,7 +86,7 @@ fn mistakes_are_named() {
         (
             "shape = \"rules::arithmetic\"\ncpu = \"pointwise::mul\"",
             "composite = \"composite::mul\"",
-            "the forms of a composite are made by copying: give the reason in `copied_form`",
+            "the forms of a composite are made by copying, unless `composite_inplace` and `composite_out` write them",
         ),
         (
             "since = \"0.1\"",

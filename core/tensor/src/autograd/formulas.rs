@@ -105,6 +105,13 @@ pub fn extreme(grad: &Expr, self_: &Expr, result: &Expr, dim: &[i64], keepdim: b
     grad * (hits / count)
 }
 
+/// The gradient of the smallest and the largest element, along a dimension or of all.
+pub fn aminmax(grads: [&Expr; 2], self_: &Expr, results: [&Expr; 2], dim: Option<i64>, keepdim: bool) -> Expr {
+    let dims: DimVec = dim.into_iter().collect();
+    let [least, most] = [0, 1].map(|nth| extreme(grads[nth], self_, results[nth], &dims, keepdim));
+    least + most
+}
+
 /// The number of elements that are reduced to one.
 fn reduced_count(sizes: &[i64], dim: Option<&[i64]>) -> i64 {
     let dims = dim.unwrap_or_default();
@@ -232,17 +239,17 @@ pub fn cumprod(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
         Ok(true) => {
             let len = reduced_count(&self_.sizes(), Some(&[dim]));
             let self_ = self_.conj();
-            products_before(&self_, dim, len) * weighed_products_after(grad, &self_, dim, len)
+            products_before(&self_, dim, len) * weighed_products_after(grad, self_.narrow(dim, 1, len - 1), dim, len)
         }
     }
 }
 
-/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end. Sums of 1, 2, 4, ...
-/// terms are made of one another, so a row takes as many steps as its length has bits, and nothing is divided.
-fn weighed_products_after(grad: &Expr, self_: &Expr, dim: i64, len: i64) -> Expr {
-    let (mut sums, mut terms) = (grad.clone(), 1);
+/// For each element k along `dim`: g_k + g_(k+1) x_(k+1) + g_(k+2) x_(k+1) x_(k+2) + ... to the end, for the factors x from
+/// x_1 on. Sums of 1, 2, 4, ... terms are made of one another, so a row takes as many steps as its length has bits, and nothing
+/// is divided.
+fn weighed_products_after(grad: &Expr, factors: Expr, dim: i64, len: i64) -> Expr {
     // The products of the `terms` elements after each.
-    let mut factors = self_.narrow(dim, 1, len - 1);
+    let (mut sums, mut terms, mut factors) = (grad.clone(), 1, factors);
     while terms < len {
         let nearer = sums.narrow(dim, 0, len - terms) + &factors * sums.narrow(dim, terms, len - terms);
         let last = sums.narrow(dim, len - terms, terms);
@@ -254,6 +261,22 @@ fn weighed_products_after(grad: &Expr, self_: &Expr, dim: i64, len: i64) -> Expr
         terms *= 2;
     }
     sums
+}
+
+/// The gradient of logarithms of running sums of exponentials, r: exp(x_k - r_k) (g_k + g_(k+1) exp(r_k - r_(k+1)) + ...). No
+/// exponent of a real tensor is positive, so nothing overflows.
+pub fn logcumsumexp(grad: &Expr, self_: &Expr, result: &Expr, dim: i64) -> Expr {
+    if self_.ndim() == 0 || self_.numel() == 0 {
+        return grad.clone();
+    }
+    let len = reduced_count(&self_.sizes(), Some(&[dim]));
+    let (self_, result) = (self_.conj(), result.conj());
+    let before = result.narrow(dim, 0, len - 1);
+    // What is no part of a sum yet has no gradient: not that of a difference of infinities.
+    let none = |x: &Expr| x.eq_scalar(f64::NEG_INFINITY);
+    let factors = (&before - result.narrow(dim, 1, len - 1)).exp().masked_fill_scalar(none(&before), 0);
+    let weights = (&self_ - &result).exp().masked_fill_scalar(none(&self_), 0);
+    weights * weighed_products_after(grad, factors, dim, len)
 }
 
 /// The gradient of the larger of two by `a`: whole where a > b, half at ties.

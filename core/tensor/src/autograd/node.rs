@@ -420,6 +420,11 @@ impl BackwardCall<'_> {
         Ok(saved.unpack(Some(self.node))?.map(Expr::from))
     }
 
+    /// The saved tensors of a list that may miss some.
+    pub fn unpack_list(&self, saved: &[Saved]) -> Result<Vec<Option<Expr>>> {
+        saved.iter().map(|saved| self.unpack_option(saved)).collect()
+    }
+
     /// Empty slots for the results.
     pub fn undefined(&self) -> Gradients {
         Gradients(smallvec![None; self.node.next.0.len()])

@@ -39,6 +39,11 @@ impl Saved {
         tensor.map_or_else(Saved::default, |tensor| Saved::input_if(needed, tensor))
     }
 
+    /// Save the inputs of a list that are there, if they are needed.
+    pub fn list_if(needed: bool, tensors: &[Option<&Tensor>]) -> Vec<Saved> {
+        tensors.iter().map(|tensor| Saved::option_if(needed, *tensor)).collect()
+    }
+
     /// Save the value that the first argument of an in-place call has before the write: a copy.
     pub fn before_write_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         if !needed {

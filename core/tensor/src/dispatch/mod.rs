@@ -128,6 +128,17 @@ pub fn dense_list(tensors: &[&Tensor]) -> Result<Vec<Dense>> {
     tensors.iter().map(|tensor| Ok(tensor.dense()?.clone())).collect()
 }
 
+/// The snapshots of a list argument with elements that may be missing.
+pub fn dense_opt_list(tensors: &[Option<&Tensor>]) -> Result<Vec<Option<Dense>>> {
+    tensors.iter().map(|tensor| dense_opt(*tensor)).collect()
+}
+
+/// The keys of a list argument with elements that may be missing.
+#[inline]
+pub fn keys_of_some(tensors: &[Option<&Tensor>]) -> KeySet {
+    tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
+}
+
 /// The keys of a list argument.
 #[inline]
 pub fn keys_of(tensors: &[&Tensor]) -> KeySet {

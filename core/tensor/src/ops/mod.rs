@@ -8,6 +8,7 @@
 mod access;
 pub mod activation;
 pub mod channel_norm;
+pub mod advanced;
 pub mod compare;
 pub mod composite;
 #[cfg(feature = "op-convolution")]
@@ -41,6 +42,8 @@ pub mod softmax;
 pub mod special;
 #[cfg(feature = "op-view_copy")]
 pub mod view_copies;
+#[cfg(feature = "op-sorting")]
+pub mod sorting;
 pub mod views;
 #[cfg(feature = "op-vision")]
 pub mod vision;

@@ -157,6 +157,12 @@ pub fn masked_fill(out: &Dense, self_: &Dense, mask: &Dense, value: Scalar) -> R
     arithmetic::select_where(&Loop::new([array(out), array(mask), value.array(), array(self_)])?)
 }
 
+/// As `masked_fill`, with a tensor without dimensions.
+pub fn masked_fill_tensor(out: &Dense, self_: &Dense, mask: &Dense, value: &Dense) -> Result<()> {
+    let value = Constant::cast_of(value, out.dtype)?;
+    arithmetic::select_where(&Loop::new([array(out), array(mask), value.array(), array(self_)])?)
+}
+
 /// out = self where condition, else other
 pub fn where_self(out: &Dense, condition: &Dense, self_: &Dense, other: &Dense) -> Result<()> {
     over(out.dtype, [out, condition, self_, other], arithmetic::select_where)

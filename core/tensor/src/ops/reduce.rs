@@ -84,11 +84,15 @@ pub fn amin(out: &Dense, self_: &Dense, dim: &[i64], _keepdim: bool) -> Result<(
     reduce(out, self_, Some(dim), self_.dtype, |out, a| extremum(Some(out), None, a, Extremum::Min))
 }
 
+/// out0, out1 = smallest and largest element of self, along dim or of all
+pub fn aminmax(out0: &Dense, out1: &Dense, self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<()> {
+    let dims: DimVec = dim.into_iter().collect();
+    amin(out0, self_, &dims, keepdim)?;
+    amax(out1, self_, &dims, keepdim)
+}
+
 fn extreme_dim(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, which: Extremum) -> Result<()> {
-    let dims = DimSet::new(Some(&[dim]), self_.ndim())?;
-    let (values, indices) = (kept(out0, self_, dims), kept(out1, self_, dims));
-    let (values, indices) = (array_as(out0, &values.0, &values.1), array_as(out1, &indices.0, &indices.1));
-    extremum(Some(&values), Some(&indices), &array(self_), which)
+    value_and_place(out0, out1, self_, dim, |values, indices, a, _| extremum(Some(values), Some(indices), a, which))
 }
 
 /// out0, out1 = largest element of self along dim and its index
@@ -265,6 +269,11 @@ pub fn cumprod(out: &Dense, self_: &Dense, dim: i64, _dtype: Option<DType>) -> R
     scan(out, self_, dim, rushlight_cpu::scan::cumprod)
 }
 
+/// out = logarithms of running sums of exponentials of self along dim
+pub fn logcumsumexp(out: &Dense, self_: &Dense, dim: i64) -> Result<()> {
+    scan(out, self_, dim, rushlight_cpu::scan::logcumsumexp)
+}
+
 fn running_extremum(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, which: Extremum) -> Result<()> {
     let dim = wrap_dim(dim, self_.ndim())?;
     rushlight_cpu::median::running_extremum(&array(out0), &array(out1), &array(self_), dim, which)
@@ -287,11 +296,24 @@ fn median_of(out: &Dense, self_: &Dense, ignore_nan: bool) -> Result<()> {
     rushlight_cpu::median::median(&array(out), &array(self_), ignore_nan)
 }
 
-fn median_along(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, ignore_nan: bool) -> Result<()> {
+/// Runs `kernel`, which finds a value and its place along `dim`, with outputs of size 1 there.
+pub(super) fn value_and_place(
+    out0: &Dense,
+    out1: &Dense,
+    self_: &Dense,
+    dim: i64,
+    kernel: impl FnOnce(&Array, &Array, &Array, usize) -> Result<()>,
+) -> Result<()> {
     let dims = DimSet::new(Some(&[dim]), self_.ndim())?;
     let (values, indices) = (kept(out0, self_, dims), kept(out1, self_, dims));
     let (values, indices) = (array_as(out0, &values.0, &values.1), array_as(out1, &indices.0, &indices.1));
-    rushlight_cpu::median::median_dim(&values, &indices, &array(self_), wrap_dim(dim, self_.ndim())?, ignore_nan)
+    kernel(&values, &indices, &array(self_), wrap_dim(dim, self_.ndim())?)
+}
+
+fn median_along(out0: &Dense, out1: &Dense, self_: &Dense, dim: i64, ignore_nan: bool) -> Result<()> {
+    value_and_place(out0, out1, self_, dim, |values, indices, a, dim| {
+        rushlight_cpu::median::median_dim(values, indices, a, dim, ignore_nan)
+    })
 }
 
 /// out = median of self

@@ -13,6 +13,7 @@ RLT_NAMESPACE_BEGIN
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result);
 inline rlt_tensor* optional_tensor(const std::optional<at::Tensor>& tensor);
 inline const rlt_tensor* const* handles(at::TensorList tensors);
+inline std::vector<const rlt_tensor*> optional_handles(at::ArrayRef<std::optional<at::Tensor>> tensors);
 RLT_NAMESPACE_END
 }  // namespace rlt
 
@@ -183,6 +184,12 @@ inline const rlt_tensor* const* handles(at::TensorList tensors) {
   // A Tensor is its handle and nothing else, so that a list of tensors is a list of handles.
   static_assert(sizeof(at::Tensor) == sizeof(rlt_tensor*) && std::is_standard_layout_v<at::Tensor>, "a Tensor is one pointer");
   return reinterpret_cast<const rlt_tensor* const*>(tensors.data());
+}
+inline std::vector<const rlt_tensor*> optional_handles(at::ArrayRef<std::optional<at::Tensor>> tensors) {
+  std::vector<const rlt_tensor*> handles;
+  handles.reserve(tensors.size());
+  for (const auto& tensor : tensors) handles.push_back(optional_tensor(tensor));
+  return handles;
 }
 inline std::vector<at::Tensor> adopt_list(rlt_tensor_list* result) {
   struct Free {

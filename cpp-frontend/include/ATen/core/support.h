@@ -52,6 +52,11 @@ class Flags {
 // One name per kind of argument: choosing among overloads is what compiling a thousand operators would spend its time on.
 inline rlt_generator* optional_generator(const std::optional<at::Generator>& generator) { return generator ? generator->handle() : nullptr; }
 inline const rlt_scalar* optional_scalar(const std::optional<at::Scalar>& value) { return value ? &value->raw() : nullptr; }
+inline const rlt_scalar* scalars(at::ArrayRef<at::Scalar> list) {
+  // A Scalar is its C struct and nothing else.
+  static_assert(sizeof(at::Scalar) == sizeof(rlt_scalar) && std::is_standard_layout_v<at::Scalar>, "a Scalar is one struct");
+  return reinterpret_cast<const rlt_scalar*>(list.data());
+}
 inline const rlt_device* optional_device(const std::optional<at::Device>& device) { return device ? &device->raw() : nullptr; }
 inline const int64_t* optional_int(const std::optional<int64_t>& value) { return value ? &*value : nullptr; }
 inline const double* optional_float(const std::optional<double>& value) { return value ? &*value : nullptr; }

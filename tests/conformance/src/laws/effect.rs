@@ -24,6 +24,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("padding_idx", "says which row gets no gradient"),
     ("scale_grad_by_freq", "divides the gradient"),
     ("ignore_index", "an index that no sample case has"),
+    ("stable", "every sort is stable"),
 ];
 
 /// Arguments whose values an operator does not read: only their shape, dtype and device.
@@ -88,6 +89,13 @@ const UNREAD: &[(&str, &str)] = &[
     ("rnn_tanh.data", "train"),
     ("rnn_tanh.input", "train"),
     ("resize_as_", "the_template"),
+    // Says what is so anyway, or need not be.
+    ("_unique2", "sorted"),
+    ("isin.Tensor_Tensor", "assume_unique"),
+    // Its samples have lengths that sum up.
+    ("segment_reduce", "unsafe"),
+    // Its samples have no element at a boundary.
+    ("bucketize.Tensor", "right"),
     // Their samples write every element.
     ("index_copy", "self"),
     ("scatter.value", "self"),

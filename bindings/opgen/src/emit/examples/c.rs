@@ -39,7 +39,7 @@ fn function(case: &Case) -> String {
                 let _ = writeln!(after, "    rlt_tensor_free({variable});");
                 arguments.push(variable);
             }
-            (Kind::TensorList, Some(Literal::List(items))) => {
+            (Kind::TensorList | Kind::TensorOptionalList, Some(Literal::List(items))) => {
                 let variable = &parameter.name;
                 let items: Vec<String> = items.iter().map(tensor).collect();
                 let count = items.len();

@@ -29,7 +29,7 @@ fn call(case: &Case) -> String {
         let text = match (parameter.kind, value) {
             (kind, None) => parameter.default.as_ref().map_or("{}".into(), |default| cpp::default_value(kind, default)),
             (Kind::Tensor | Kind::TensorOptional, Some(literal)) => tensor(literal),
-            (Kind::TensorList, Some(Literal::List(items))) => {
+            (Kind::TensorList | Kind::TensorOptionalList, Some(Literal::List(items))) => {
                 format!("{{{}}}", items.iter().map(tensor).collect::<Vec<_>>().join(", "))
             }
             (Kind::IntList | Kind::IntListOptional, Some(literal)) => format!("{{{}}}", integers(literal).join(", ")),

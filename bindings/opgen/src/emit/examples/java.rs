@@ -36,7 +36,7 @@ fn call(case: &Case) -> String {
         let text = match (parameter.kind, value) {
             (_, None) => java::default_value(parameter),
             (Kind::Tensor | Kind::TensorOptional, Some(literal)) => tensor(literal),
-            (Kind::TensorList, Some(Literal::List(items))) => {
+            (Kind::TensorList | Kind::TensorOptionalList, Some(Literal::List(items))) => {
                 format!("new Tensor[] {{{}}}", items.iter().map(tensor).collect::<Vec<_>>().join(", "))
             }
             (Kind::IntList | Kind::IntListOptional, Some(literal)) => {

@@ -2,7 +2,7 @@
 
 use super::text::{arguments, code, doc, function_head, ident};
 use super::{forward, gradient};
-use crate::model::{Body, Form, FormKind, Op, Parameter};
+use crate::model::{Form, FormKind, Op, Parameter};
 use crate::names;
 use crate::types::Kind;
 
@@ -56,6 +56,7 @@ fn keys(op: &Op, form: &Form, parameters: &[Parameter]) -> String {
             Kind::Tensor => keys.push(format!("{name}.keys()")),
             Kind::TensorOptional => keys.push(format!("{name}.map_or(KeySet::EMPTY, Tensor::keys)")),
             Kind::TensorList => keys.push(format!("dispatch::keys_of({name})")),
+            Kind::TensorOptionalList => keys.push(format!("dispatch::keys_of_some({name})")),
             _ => {}
         }
     }
@@ -83,7 +84,7 @@ fn documentation(op: &Op, form: &Form) -> String {
     let primary = op.primary();
     let link = names::rust_function(&primary.signature);
     let written: Vec<String> = form.written().iter().map(|parameter| format!("`{}`", ident(parameter))).collect();
-    let copied = if matches!(op.body, Body::Composite(_)) { " (by copying)" } else { "" };
+    let copied = if op.is_copied(form) { " (by copying)" } else { "" };
     if !std::ptr::eq(form, primary) {
         let what = match form.kind {
             FormKind::InPlace => format!("[`{link}`] in place: the result goes into `self_`{copied}."),

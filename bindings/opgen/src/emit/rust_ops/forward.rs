@@ -223,10 +223,13 @@ fn in_place_view(op: &Op, form: &Form, path: &str) -> String {
     format!("{}{target}.set_geometry(geometry)?;\n{target}.bump_version();\nOk(())\n", view_rule(op, form, path))
 }
 
-/// The forms of a composite that are made by copying, and the functional form if a derivative of its own stands
+/// The forms of a composite, made by copying unless a function writes them, and the functional form if a derivative of its own stands
 /// above it.
 fn composite(op: &Op, form: &Form, kind: FormKind) -> String {
     let call = composite_call(op, form);
+    if let Some(path) = op.writer(form) {
+        return format!("{} {{\n{path}({})\n}}\n", function_head("pub", form), arguments(&form.parameters()));
+    }
     let body = match kind {
         FormKind::Functional => format!("let _below = dispatch::Below::autograd();\n{call}\n"),
         FormKind::InPlace => {

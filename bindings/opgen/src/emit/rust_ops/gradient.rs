@@ -146,6 +146,7 @@ pub fn node(op: &Op) -> String {
     for kept in &plan.kept {
         let ty = match kept.kind {
             KeptKind::Input(Kind::TensorList, _) => "MetaList",
+            KeptKind::Input(Kind::TensorOptionalList, _) => "Vec<Saved>",
             KeptKind::Input(_, Use::Metadata) | KeptKind::Output(_, Use::Metadata) => "Meta",
             KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => "Saved",
             KeptKind::Value(kind) => kind.spelling().rust_owned,
@@ -247,13 +248,16 @@ fn binding(kept: &Kept) -> String {
         KeptKind::Input(Kind::TensorList, _)
         | KeptKind::Input(_, Use::Metadata)
         | KeptKind::Output(_, Use::Metadata) => format!("let {name} = &self.{name};\n"),
+        KeptKind::Input(Kind::TensorOptionalList, _) => {
+            format!("let {name} = &call.unpack_list(&self.{name})?;\n")
+        }
         KeptKind::Input(Kind::TensorOptional, Use::Whole) => {
             format!("let {name} = call.unpack_option(&self.{name})?;\nlet {name} = {name}.as_ref();\n")
         }
         KeptKind::Input(_, Use::Whole) | KeptKind::Output(_, Use::Whole) => {
             format!("let {name} = &call.unpack(&self.{name})?;\n")
         }
-        KeptKind::Value(Kind::IntList | Kind::FloatList | Kind::BoolList) => {
+        KeptKind::Value(Kind::IntList | Kind::FloatList | Kind::BoolList | Kind::ScalarList) => {
             format!("let {name} = self.{name}.as_slice();\n")
         }
         KeptKind::Value(Kind::Str) => format!("let {name} = self.{name}.as_str();\n"),
@@ -309,6 +313,7 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
         let value = match kept.kind {
             _ if before.contains(&kept.name) => format!("saved_{}", name.trim_end_matches('_')),
             KeptKind::Input(Kind::TensorList, _) => format!("MetaList::of({name})"),
+            KeptKind::Input(Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})"),
             KeptKind::Input(_, Use::Metadata) => format!("Meta::of({name})"),
             KeptKind::Input(Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})"),
             KeptKind::Input(..) => format!("Saved::input_if({condition}, {name})"),
@@ -317,7 +322,7 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
             KeptKind::Output(output, _) => format!("Saved::nth_output_if({condition}, {}, {output})", outputs[output]),
             KeptKind::Value(Kind::IntList) => format!("DimVec::from_slice({name})"),
             KeptKind::Value(Kind::IntListOptional) => format!("{name}.map(DimVec::from_slice)"),
-            KeptKind::Value(Kind::FloatList | Kind::BoolList) => format!("{name}.to_vec()"),
+            KeptKind::Value(Kind::FloatList | Kind::BoolList | Kind::ScalarList) => format!("{name}.to_vec()"),
             KeptKind::Value(Kind::FloatListOptional) => format!("{name}.map(<[f64]>::to_vec)"),
             KeptKind::Value(Kind::Str) => format!("{name}.to_string()"),
             KeptKind::Value(Kind::StrOptional) => format!("{name}.map(str::to_string)"),
@@ -381,6 +386,7 @@ fn in_place(op: &Op, form: &Form) -> String {
         let condition = plan.condition(op, kept);
         let value = match (kind, used) {
             (Kind::TensorList, _) => format!("MetaList::of({name})"),
+            (Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})"),
             (_, Use::Metadata) => format!("Meta::of({name})"),
             (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})"),
             _ if name == target => format!("Saved::before_write_if({condition}, {name})?"),

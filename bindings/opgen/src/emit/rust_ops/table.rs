@@ -62,7 +62,12 @@ pub fn boxed(form: &Form) -> String {
                 bindings.push_str(&format!("let {name} = {accessor};\n"));
                 name
             }
-            Kind::TensorList | Kind::IntList | Kind::FloatList | Kind::BoolList => format!("&{accessor}"),
+            Kind::TensorList
+            | Kind::TensorOptionalList
+            | Kind::ScalarList
+            | Kind::IntList
+            | Kind::FloatList
+            | Kind::BoolList => format!("&{accessor}"),
             Kind::IntListOptional | Kind::FloatListOptional => format!("{accessor}.as_deref()"),
             _ => accessor,
         });

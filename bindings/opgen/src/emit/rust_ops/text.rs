@@ -55,7 +55,7 @@ pub fn kernel_arguments(op: &Op, form: &Form) -> Vec<String> {
         let parameter = if index == 0 && form.kind == FormKind::InPlace { &own[0] } else { parameter };
         let name = ident(parameter);
         match parameter.kind {
-            Kind::TensorList => format!("&{name}"),
+            Kind::TensorList | Kind::TensorOptionalList => format!("&{name}"),
             Kind::TensorOptional => format!("{name}.as_ref()"),
             Kind::Options if form.kind == FormKind::Out => format!("{}.options()", ident(&form.written()[0])),
             _ => name,
@@ -73,6 +73,7 @@ pub fn snapshots(parameters: &[Parameter]) -> String {
             Kind::Tensor => text.push_str(&format!("let {name} = &*{name}.dense()?;\n")),
             Kind::TensorOptional => text.push_str(&format!("let {name} = dispatch::dense_opt({name})?;\n")),
             Kind::TensorList => text.push_str(&format!("let {name} = dispatch::dense_list({name})?;\n")),
+            Kind::TensorOptionalList => text.push_str(&format!("let {name} = dispatch::dense_opt_list({name})?;\n")),
             _ => {}
         }
     }
@@ -81,12 +82,14 @@ pub fn snapshots(parameters: &[Parameter]) -> String {
 
 /// An iterator over the snapshots: `[self_, other].into_iter().chain(&weight).chain(&tensors)`.
 pub fn snapshot_iterator(parameters: &[Parameter]) -> String {
-    iterator(parameters, str::to_string, |name| format!("&{name}"), |name| format!("&{name}"))
+    let flat = |name: &str| format!("{name}.iter().flatten()");
+    iterator(parameters, str::to_string, |name| format!("&{name}"), |name| format!("&{name}"), flat)
 }
 
 /// An iterator over the tensors: `[self_, other].into_iter().chain(weight).chain(tensors.iter().copied())`.
 pub fn tensor_iterator(parameters: &[Parameter]) -> String {
-    iterator(parameters, str::to_string, str::to_string, |name| format!("{name}.iter().copied()"))
+    let flat = |name: &str| format!("{name}.iter().copied().flatten()");
+    iterator(parameters, str::to_string, str::to_string, |name| format!("{name}.iter().copied()"), flat)
 }
 
 fn iterator(
@@ -94,10 +97,12 @@ fn iterator(
     single: impl Fn(&str) -> String,
     optional: impl Fn(&str) -> String,
     list: impl Fn(&str) -> String,
+    optional_list: impl Fn(&str) -> String,
 ) -> String {
     let named = |kind: Kind| parameters.iter().filter(move |parameter| parameter.kind == kind).map(ident);
     let singles: Vec<String> = named(Kind::Tensor).map(|name| single(&name)).collect();
     let mut chained: Vec<String> = named(Kind::TensorList).map(|name| list(&name)).collect();
+    chained.extend(named(Kind::TensorOptionalList).map(|name| optional_list(&name)));
     chained.extend(named(Kind::TensorOptional).map(|name| optional(&name)));
     let mut text = match (singles.as_slice(), chained.as_slice()) {
         ([], []) => return "[]".into(),

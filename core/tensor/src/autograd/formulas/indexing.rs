@@ -2,7 +2,8 @@
 
 use super::Expr;
 use crate::ops;
-use rushlight_base::Scalar;
+use crate::tensor::Tensor;
+use rushlight_base::{Result, Scalar};
 
 /// Where elements went: along a dimension, by an index for each element or for each slice.
 struct Target<'a> {
@@ -149,6 +150,29 @@ pub fn scatter_value_with(grad: &Expr, dim: i64, index: &Expr, value: Scalar, re
 pub fn index_fill_value(grad: &Expr, dim: i64, index: &Expr) -> Expr {
     let filled = grad.zeros().index_fill_int_scalar(dim, index, 1).ne_scalar(0);
     filled.where_scalarother(grad, 0).sum(None)
+}
+
+/// Zeros with the gradient added where indices lead to.
+pub fn index(grad: &Expr, sizes: &[i64], indices: &[Option<Expr>]) -> Expr {
+    put_at(&grad.new_zeros(sizes), indices, grad, true)
+}
+
+/// The gradient of `index_put` by what was there: nothing where it was replaced.
+pub fn index_put_self(grad: &Expr, indices: &[Option<Expr>], zeros: &Expr, accumulate: bool) -> Expr {
+    if accumulate { grad.clone() } else { put_at(grad, indices, zeros, false) }
+}
+
+/// The gradient of `index_put` by its values.
+pub fn index_put_values(grad: &Expr, indices: &[Option<Expr>]) -> Expr {
+    Expr::of(|| ops::index_tensor(grad.tensor()?, &tensors(indices)?))
+}
+
+fn put_at(to: &Expr, indices: &[Option<Expr>], values: &Expr, accumulate: bool) -> Expr {
+    Expr::of(|| ops::index_put(to.tensor()?, &tensors(indices)?, values.tensor()?, accumulate))
+}
+
+fn tensors(indices: &[Option<Expr>]) -> Result<Vec<Option<&Tensor>>> {
+    indices.iter().map(|index| index.as_ref().map(Expr::tensor).transpose()).collect()
 }
 
 /// The gradient of `put` by what was there: nothing where it was replaced.

@@ -10,16 +10,10 @@ use rushlight_base::{DimVec, Result, Scalar, ensure};
 /// What `selu` saturates at, with the other sign.
 const ALPHA: f64 = 1.758_099_340_847_376_6;
 
-/// `input` as it is, where nothing is dropped; zeros, where everything is.
-fn without_draw(input: &Tensor, p: f64, train: bool) -> Result<Option<Tensor>> {
+/// Does nothing happen to `input`?
+fn is_idle(input: &Tensor, p: f64, train: bool) -> Result<bool> {
     ensure!((0.0..=1.0).contains(&p), Runtime, "dropout probability has to be between 0 and 1, but got {p}");
-    if p == 0.0 || !train || input.numel() == 0 {
-        return Ok(Some(input.clone()));
-    }
-    if p == 1.0 {
-        return ops::mul_tensor(input, &ops::zeros(&[], input.options())?).map(Some);
-    }
-    Ok(None)
+    Ok(p == 0.0 || !train || input.numel() == 0)
 }
 
 /// Ones and zeros, these with probability p: for each element, or for each channel of each sample.
@@ -37,20 +31,30 @@ fn draw(input: &Tensor, p: f64, by_channel: bool) -> Result<Tensor> {
     Ok(noise)
 }
 
-/// Elements or channels zeroed with probability p, the others scaled by 1 / (1 - p).
-fn zeroing(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tensor> {
-    if let Some(result) = without_draw(input, p, train)? {
-        return Ok(result);
+/// What elements, or channels, are multiplied by: 0 with probability p, else 1 / (1 - p). Nothing if they stay as they are.
+fn factors(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Option<Tensor>> {
+    if is_idle(input, p, train)? {
+        return Ok(None);
+    }
+    if p == 1.0 {
+        return ops::zeros(&[], input.options()).map(Some);
     }
     let noise = draw(input, p, by_channel)?;
     ops::div_scalar_(&noise, Scalar::Float(1.0 - p))?;
-    ops::mul_tensor(input, &noise)
+    Ok(Some(noise))
+}
+
+fn zeroing(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tensor> {
+    factors(input, p, train, by_channel)?.map_or_else(|| Ok(input.clone()), |factors| ops::mul_tensor(input, &factors))
 }
 
 /// Elements or channels set to where `selu` saturates with probability p, then brought back to mean 0 and variance 1.
 fn saturating(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<Tensor> {
-    if let Some(result) = without_draw(input, p, train)? {
-        return Ok(result);
+    if is_idle(input, p, train)? {
+        return Ok(input.clone());
+    }
+    if p == 1.0 {
+        return ops::mul_tensor(input, &ops::zeros(&[], input.options())?);
     }
     let noise = draw(input, p, by_channel)?;
     let scale = 1.0 / ((ALPHA * ALPHA * p + 1.0) * (1.0 - p)).sqrt();
@@ -62,6 +66,11 @@ fn saturating(input: &Tensor, p: f64, train: bool, by_channel: bool) -> Result<T
 /// Elements zeroed.
 pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     zeroing(input, p, train, false)
+}
+
+/// As `dropout`, in place.
+pub fn dropout_(input: &Tensor, p: f64, train: bool) -> Result<()> {
+    factors(input, p, train, false)?.map_or(Ok(()), |factors| ops::mul_tensor_(input, &factors))
 }
 
 /// Channels zeroed.

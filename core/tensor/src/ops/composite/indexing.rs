@@ -11,8 +11,20 @@ pub fn index_select_backward(grad: &Tensor, self_sizes: &[i64], dim: i64, index:
 
 /// Elements at indices along a dimension, which broadcast with the tensor; of all elements without a dimension.
 pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<Tensor> {
+    let (self_, dim, indices) = broadcast_along(self_, indices, dim)?;
+    ops::gather(&self_, dim, &indices, false)
+}
+
+/// As `take_along_dim`, written to `out`.
+pub fn take_along_dim_out(self_: &Tensor, indices: &Tensor, dim: Option<i64>, out: &Tensor) -> Result<()> {
+    let (self_, dim, indices) = broadcast_along(self_, indices, dim)?;
+    ops::gather_out(&self_, dim, &indices, false, out)
+}
+
+/// A tensor and indices in shapes that agree in all dimensions but one.
+fn broadcast_along(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Result<(Tensor, i64, Tensor)> {
     let Some(dim) = dim else {
-        return ops::gather(&ops::reshape(self_, &[-1])?, 0, &ops::reshape(indices, &[-1])?, false);
+        return Ok((ops::reshape(self_, &[-1])?, 0, ops::reshape(indices, &[-1])?));
     };
     ensure!(
         self_.ndim() == indices.ndim(),
@@ -29,7 +41,7 @@ pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Res
         let size = if own[at] == 1 { others[at] } else { own[at] };
         (own[at], others[at]) = (size, size);
     }
-    ops::gather(&ops::expand(self_, &own, false)?, dim as i64, &ops::expand(indices, &others, false)?, false)
+    Ok((ops::expand(self_, &own, false)?, dim as i64, ops::expand(indices, &others, false)?))
 }
 
 /// The coordinates of the elements that differ from zero.

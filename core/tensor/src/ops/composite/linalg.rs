@@ -1,120 +1,217 @@
 //! Products of matrices of any rank, made of those of two matrices.
 
+use crate::dense::Spec;
+use crate::dispatch::{self, Overlap};
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{Category, DType, DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes};
 
 /// The product of vectors, matrices, or batches of matrices.
 pub fn matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let (left, right) = (self_.ndim(), other.ndim());
-    ensure!(
-        left > 0 && right > 0,
-        Runtime,
-        "both arguments to matmul need to be at least 1D, but they are {left}D and {right}D"
-    );
-    match (left, right) {
-        (1, 1) => {
-            let (a, b) = (self_.numel(), other.numel());
-            ensure!(
-                a == b,
-                Runtime,
-                "inconsistent tensor size, expected tensor [{a}] and src [{b}] to have the same number of elements, but got {a} and {b} elements respectively"
-            );
-            let product = ops::mm(&ops::unsqueeze(self_, 0)?, &ops::unsqueeze(other, 1)?)?;
-            ops::view(&product, &[])
-        }
-        (2, 2) => ops::mm(self_, other),
-        (2, 1) => {
-            let (rows, inner) = (self_.sizes()[0], other.numel());
-            ensure!(
-                self_.sizes()[1] == inner,
-                Runtime,
-                "size mismatch, got input ({rows}), mat ({rows}x{}), vec ({inner})",
-                self_.sizes()[1]
-            );
-            ops::squeeze_dim(&ops::mm(self_, &ops::unsqueeze(other, 1)?)?, 1)
-        }
-        (1, 2) => ops::squeeze_dim(&ops::mm(&ops::unsqueeze(self_, 0)?, other)?, 0),
-        // A batch times one matrix is one tall product.
-        (_, 1 | 2) => {
-            let matrix = if right == 1 { ops::unsqueeze(other, 1)? } else { other.clone() };
-            let (sizes, inner) = (self_.sizes(), matrix.sizes()[0]);
-            let (head, last) = (&sizes[..left - 1], sizes[left - 1]);
-            let rows: i64 = head.iter().product();
-            ensure!(
-                last == inner,
-                Runtime,
-                "mat1 and mat2 shapes cannot be multiplied ({rows}x{last} and {inner}x{})",
-                matrix.sizes()[1]
-            );
-            let product = ops::mm(&ops::reshape(self_, &[rows, last])?, &matrix)?;
-            let mut shape = DimVec::from_slice(head);
-            if right == 2 {
-                shape.push(matrix.sizes()[1]);
-            }
-            ops::view(&product, &shape)
-        }
-        _ => batched(self_, other),
+    if (self_.ndim(), other.ndim()) == (2, 2) {
+        return ops::mm(self_, other);
+    }
+    let Product { left, right, sizes } = Product::of(self_, other)?;
+    ops::view(&if left.ndim() == 2 { ops::mm(&left, &right)? } else { ops::bmm(&left, &right)? }, &sizes)
+}
+
+/// As `matmul`, written to `out`.
+pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
+    if (self_.ndim(), other.ndim()) == (2, 2) {
+        return ops::mm_out(self_, other, out);
+    }
+    // Aliases: giving `out` its shape must not change an operand that is the same tensor.
+    let Product { left, right, sizes } = Product::of(&ops::alias(self_)?, &ops::alias(other)?)?;
+    let rows = left.sizes()[left.ndim() - 2];
+    let columns = right.sizes()[right.ndim() - 1];
+    match left.ndim() {
+        2 => write_as(out, &left, &sizes, &[rows, columns], |out| ops::mm_out(&left, &right, out)),
+        _ => write_as(out, &left, &sizes, &[left.sizes()[0], rows, columns], |out| ops::bmm_out(&left, &right, out)),
     }
 }
 
-/// Products of matrices in the last two dimensions, the others broadcast.
-fn batched(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    let vector = self_.ndim() == 1;
-    let left = if vector { ops::unsqueeze(self_, 0)? } else { self_.clone() };
-    let (a, b) = (left.sizes(), other.sizes());
-    let (a_head, a_tail) = a.split_at(a.len() - 2);
-    let (b_head, b_tail) = b.split_at(b.len() - 2);
-    let batch = ops::rules::broadcast_sizes(a_head, b_head)?;
-    let count: i64 = batch.iter().product();
-    let stack = |tensor: &Tensor, tail: &[i64]| {
-        let mut shape = batch.clone();
-        shape.extend_from_slice(tail);
-        ops::reshape(&ops::expand(tensor, &shape, false)?, &[count, tail[0], tail[1]])
-    };
-    ensure!(
-        a_tail[1] == b_tail[0],
-        Runtime,
-        "Expected size for first two dimensions of batch2 tensor to be: [{count}, {}] but got: [{count}, {}].",
-        a_tail[1],
-        b_tail[0]
-    );
-    let product = ops::bmm(&stack(&left, a_tail)?, &stack(other, b_tail)?)?;
-    let mut shape = batch.clone();
-    if !vector {
-        shape.push(a_tail[0]);
+/// Gives `out` the shape `sizes` for a result like `like`, and calls `write` with a view of it of the shape `seen`; where its strides
+/// have none, a tensor stands in for it.
+fn write_as(
+    out: &Tensor,
+    like: &Tensor,
+    sizes: &[i64],
+    seen: &[i64],
+    write: impl FnOnce(&Tensor) -> Result<()>,
+) -> Result<()> {
+    Spec::new(sizes, like.dtype(), like.device()).prepare_out(out, Overlap::Temporary, [])?;
+    match ops::view(out, seen) {
+        Ok(view) => write(&view),
+        Err(_) => {
+            let result = ops::empty_memory_format(seen, out.options(), None)?;
+            write(&result)?;
+            ops::copy_(out, &ops::view(&result, sizes)?, false)
+        }
     }
-    shape.push(b_tail[1]);
-    ops::view(&product, &shape)
+}
+
+/// A product as that of two matrices, or of two batches of as many, and the sizes that the result is seen with.
+struct Product {
+    left: Tensor,
+    right: Tensor,
+    sizes: DimVec,
+}
+
+impl Product {
+    fn of(self_: &Tensor, other: &Tensor) -> Result<Product> {
+        let (left, right) = (self_.ndim(), other.ndim());
+        ensure!(
+            left > 0 && right > 0,
+            Runtime,
+            "both arguments to matmul need to be at least 1D, but they are {left}D and {right}D"
+        );
+        let (a, b) = (self_.sizes(), other.sizes());
+        match (left, right) {
+            (1, 1) => {
+                ensure!(
+                    a == b,
+                    Runtime,
+                    "inconsistent tensor size, expected tensor [{}] and src [{}] to have the same number of elements, but got \
+                     {} and {} elements respectively",
+                    a[0],
+                    b[0],
+                    a[0],
+                    b[0]
+                );
+                let (left, right) = (ops::unsqueeze(self_, 0)?, ops::unsqueeze(other, 1)?);
+                Ok(Product { left, right, sizes: DimVec::new() })
+            }
+            (2, 2) => {
+                Ok(Product { left: self_.clone(), right: other.clone(), sizes: DimVec::from_slice(&[a[0], b[1]]) })
+            }
+            (2, 1) => {
+                ensure!(
+                    a[1] == b[0],
+                    Runtime,
+                    "size mismatch, got input ({}), mat ({}x{}), vec ({})",
+                    a[0],
+                    a[0],
+                    a[1],
+                    b[0]
+                );
+                Ok(Product { left: self_.clone(), right: ops::unsqueeze(other, 1)?, sizes: DimVec::from_elem(a[0], 1) })
+            }
+            (1, 2) => {
+                Ok(Product { left: ops::unsqueeze(self_, 0)?, right: other.clone(), sizes: DimVec::from_elem(b[1], 1) })
+            }
+            (_, 1 | 2) => Product::tall(self_, other),
+            _ => Product::batched(self_, other),
+        }
+    }
+
+    /// A batch times one matrix is one tall product.
+    fn tall(self_: &Tensor, other: &Tensor) -> Result<Product> {
+        let right = if other.ndim() == 1 { ops::unsqueeze(other, 1)? } else { other.clone() };
+        let (a, inner) = (self_.sizes(), right.sizes()[0]);
+        let (head, last) = (&a[..a.len() - 1], a[a.len() - 1]);
+        let rows: i64 = head.iter().product();
+        ensure!(
+            last == inner,
+            Runtime,
+            "mat1 and mat2 shapes cannot be multiplied ({rows}x{last} and {inner}x{})",
+            right.sizes()[1]
+        );
+        let mut sizes = DimVec::from_slice(head);
+        if other.ndim() == 2 {
+            sizes.push(right.sizes()[1]);
+        }
+        Ok(Product { left: ops::reshape(self_, &[rows, last])?, right, sizes })
+    }
+
+    /// Matrices in the last two dimensions, the others broadcast.
+    fn batched(self_: &Tensor, other: &Tensor) -> Result<Product> {
+        let vector = self_.ndim() == 1;
+        let left = if vector { ops::unsqueeze(self_, 0)? } else { self_.clone() };
+        let (a, b) = (left.sizes(), other.sizes());
+        let (a_head, a_tail) = a.split_at(a.len() - 2);
+        let (b_head, b_tail) = b.split_at(b.len() - 2);
+        let batch = ops::rules::broadcast_sizes(a_head, b_head)?;
+        let count: i64 = batch.iter().product();
+        let stack = |tensor: &Tensor, tail: &[i64]| {
+            let mut shape = batch.clone();
+            shape.extend_from_slice(tail);
+            ops::reshape(&ops::expand(tensor, &shape, false)?, &[count, tail[0], tail[1]])
+        };
+        ensure!(
+            a_tail[1] == b_tail[0],
+            Runtime,
+            "Expected size for first two dimensions of batch2 tensor to be: [{count}, {}] but got: [{count}, {}].",
+            a_tail[1],
+            b_tail[0]
+        );
+        let mut sizes = batch.clone();
+        if !vector {
+            sizes.push(a_tail[0]);
+        }
+        sizes.push(b_tail[1]);
+        Ok(Product { left: stack(&left, a_tail)?, right: stack(other, b_tail)?, sizes })
+    }
 }
 
 /// input weight^T + bias
 pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
+    check_weight(weight, bias)?;
+    let transposed = ops::t(weight)?;
+    match bias {
+        Some(bias) if input.ndim() == 2 && weight.ndim() == 2 => {
+            ops::addmm(bias, input, &transposed, Scalar::Int(1), Scalar::Int(1))
+        }
+        Some(bias) if is_stack(input, weight) => {
+            let (rows, sizes) = stacked(input, weight)?;
+            ops::view(&ops::addmm(bias, &rows, &transposed, Scalar::Int(1), Scalar::Int(1))?, &sizes)
+        }
+        Some(bias) => ops::add_tensor(&ops::matmul(input, &transposed)?, bias, Scalar::Int(1)),
+        None => ops::matmul(input, &transposed),
+    }
+}
+
+/// As `linear`, written to `out`.
+pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &Tensor) -> Result<()> {
+    check_weight(weight, bias)?;
+    let transposed = ops::t(weight)?;
+    match bias {
+        Some(bias) if input.ndim() == 2 && weight.ndim() == 2 => {
+            ops::addmm_out(bias, input, &transposed, Scalar::Int(1), Scalar::Int(1), out)
+        }
+        Some(bias) if is_stack(input, weight) => {
+            let ((rows, sizes), bias) = (stacked(&ops::alias(input)?, weight)?, ops::alias(bias)?);
+            let seen = [rows.sizes()[0], weight.sizes()[0]];
+            write_as(out, &rows, &sizes, &seen, |out| {
+                ops::addmm_out(&bias, &rows, &transposed, Scalar::Int(1), Scalar::Int(1), out)
+            })
+        }
+        Some(bias) => ops::add_out(&ops::matmul(input, &transposed)?, bias, Scalar::Int(1), out),
+        None => matmul_out(input, &transposed, out),
+    }
+}
+
+/// A stack of rows is one tall matrix: one pass writes product and bias.
+fn is_stack(input: &Tensor, weight: &Tensor) -> bool {
+    input.ndim() > 2 && weight.ndim() == 2 && input.is_contiguous(MemoryFormat::Contiguous)
+}
+
+/// The rows of a stack, and the sizes of their products with the columns.
+fn stacked(input: &Tensor, weight: &Tensor) -> Result<(Tensor, DimVec)> {
+    let sizes = input.sizes();
+    let (head, last) = (&sizes[..sizes.len() - 1], sizes[sizes.len() - 1]);
+    let mut shape = DimVec::from_slice(head);
+    shape.push(weight.sizes()[0]);
+    Ok((ops::view(input, &[head.iter().product(), last])?, shape))
+}
+
+fn check_weight(weight: &Tensor, bias: Option<&Tensor>) -> Result<()> {
     ensure!(
         weight.ndim() == 2 || (weight.ndim() == 1 && bias.is_none_or(|bias| bias.ndim() == 0)),
         Runtime,
         "linear(): weight must be a matrix or a vector, got {}",
         format_sizes(&weight.sizes())
     );
-    let transposed = ops::t(weight)?;
-    match bias {
-        Some(bias) if input.ndim() == 2 && weight.ndim() == 2 => {
-            ops::addmm(bias, input, &transposed, Scalar::Int(1), Scalar::Int(1))
-        }
-        // A stack of rows is one tall matrix: one pass writes product and bias.
-        Some(bias) if input.ndim() > 2 && weight.ndim() == 2 && input.is_contiguous(MemoryFormat::Contiguous) => {
-            let sizes = input.sizes();
-            let (head, last) = (&sizes[..sizes.len() - 1], sizes[sizes.len() - 1]);
-            let rows: i64 = head.iter().product();
-            let stacked = ops::view(input, &[rows, last])?;
-            let product = ops::addmm(bias, &stacked, &transposed, Scalar::Int(1), Scalar::Int(1))?;
-            let mut shape = DimVec::from_slice(head);
-            shape.push(weight.sizes()[0]);
-            ops::view(&product, &shape)
-        }
-        Some(bias) => ops::add_tensor(&ops::matmul(input, &transposed)?, bias, Scalar::Int(1)),
-        None => ops::matmul(input, &transposed),
-    }
+    Ok(())
 }
 
 /// conj(self) other
@@ -122,42 +219,77 @@ pub fn vdot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     ops::dot(&ops::conj(self_)?, other)
 }
 
+/// As `vdot`, written to `out`.
+pub fn vdot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
+    ops::dot_out(&ops::conj(self_)?, other, out)
+}
+
 /// Sums of products along the last dimensions.
 pub fn inner(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
-    ensure!(self_.dtype() == other.dtype(), Runtime, "both inputs should have same dtype");
-    if self_.ndim() == 0 || other.ndim() == 0 {
-        return ops::mul_tensor(self_, other);
+    check_inner(self_, other)?;
+    match (self_.ndim(), other.ndim()) {
+        (0, _) | (_, 0) => ops::mul_tensor(self_, other),
+        (1, 1) => ops::dot(self_, other),
+        _ => {
+            let Product { left, right, sizes } = inner_product(self_, other)?;
+            ops::view(&ops::mm(&left, &right)?, &sizes)
+        }
     }
+}
+
+/// As `inner`, written to `out`.
+pub fn inner_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
+    check_inner(self_, other)?;
+    match (self_.ndim(), other.ndim()) {
+        (0, _) | (_, 0) => ops::mul_out(self_, other, out),
+        (1, 1) => ops::dot_out(self_, other, out),
+        _ => {
+            let Product { left, right, sizes } = inner_product(&ops::alias(self_)?, &ops::alias(other)?)?;
+            let seen = [left.sizes()[0], right.sizes()[1]];
+            write_as(out, &left, &sizes, &seen, |out| ops::mm_out(&left, &right, out))
+        }
+    }
+}
+
+fn check_inner(self_: &Tensor, other: &Tensor) -> Result<()> {
+    ensure!(self_.dtype() == other.dtype(), Runtime, "both inputs should have same dtype");
     let (a, b) = (self_.sizes(), other.sizes());
-    let (last, same) = (a[a.len() - 1], a.last() == b.last());
     ensure!(
-        same,
+        a.is_empty() || b.is_empty() || a.last() == b.last(),
         Runtime,
         "inner() the last dimension must match on both input tensors but got shapes {} and {}",
         format_sizes(&a),
         format_sizes(&b)
     );
-    if (a.len(), b.len()) == (1, 1) {
-        return ops::dot(self_, other);
-    }
-    let rows = |sizes: &[i64]| [sizes[..sizes.len() - 1].iter().product::<i64>(), last];
-    let (left, right) = (ops::reshape(self_, &rows(&a))?, ops::reshape(other, &rows(&b))?);
-    let mut shape = DimVec::from_slice(&a[..a.len() - 1]);
-    shape.extend_from_slice(&b[..b.len() - 1]);
-    ops::view(&ops::mm(&left, &ops::t(&right)?)?, &shape)
+    Ok(())
 }
 
-fn outer_of(name: &str, [(first, self_), (second, vec2)]: [(&str, &Tensor); 2]) -> Result<Tensor> {
+fn inner_product(self_: &Tensor, other: &Tensor) -> Result<Product> {
+    let (a, b) = (self_.sizes(), other.sizes());
+    let rows = |sizes: &[i64]| [sizes[..sizes.len() - 1].iter().product::<i64>(), sizes[sizes.len() - 1]];
+    let mut sizes = DimVec::from_slice(&a[..a.len() - 1]);
+    sizes.extend_from_slice(&b[..b.len() - 1]);
+    let (left, right) = (ops::reshape(self_, &rows(&a))?, ops::t(&ops::reshape(other, &rows(&b))?)?);
+    Ok(Product { left, right, sizes })
+}
+
+/// The first of two vectors as a column.
+fn column(name: &str, [(first, self_), (second, vec2)]: [(&str, &Tensor); 2]) -> Result<Tensor> {
     for (argument, vector) in [(first, self_), (second, vec2)] {
         let dims = vector.ndim();
         ensure!(dims == 1, Runtime, "{name}: Expected 1-D argument {argument}, but got {dims}-D");
     }
-    ops::mul_tensor(&ops::unsqueeze(self_, 1)?, vec2)
+    ops::unsqueeze(self_, 1)
 }
 
 /// Each element of a vector times each of another one.
 pub fn outer(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
-    outer_of("outer", [("self", self_), ("vec2", vec2)])
+    ops::mul_tensor(&column("outer", [("self", self_), ("vec2", vec2)])?, vec2)
+}
+
+/// As `outer`, written to `out`.
+pub fn outer_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
+    ops::mul_out(&column("outer", [("self", self_), ("vec2", vec2)])?, vec2, out)
 }
 
 /// The same.
@@ -165,25 +297,78 @@ pub fn ger(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     outer(self_, vec2)
 }
 
+/// The same.
+pub fn ger_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
+    outer_out(self_, vec2, out)
+}
+
 /// beta self + alpha vec1 vec2^T
 pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<Tensor> {
+    if let Some([vec1, vec2]) = as_matrices(self_, vec1, vec2)? {
+        return ops::addmm(self_, &vec1, &vec2, beta, alpha);
+    }
+    match scaled_terms(self_, vec1, vec2, beta, alpha)? {
+        (Some(first), product) => ops::add_tensor(&first, &product, Scalar::Int(1)),
+        (None, product) => Ok(product),
+    }
+}
+
+/// As `addr`, written to `out`.
+pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar, out: &Tensor) -> Result<()> {
+    if let Some([vec1, vec2]) = as_matrices(self_, vec1, vec2)? {
+        return ops::addmm_out(self_, &vec1, &vec2, beta, alpha, out);
+    }
+    match scaled_terms(self_, vec1, vec2, beta, alpha)? {
+        (Some(first), product) => ops::add_out(&first, &product, Scalar::Int(1), out),
+        (None, product) => dispatch::write_result(&product, out),
+    }
+}
+
+/// As `addr`, in place.
+pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
+    if let Some([vec1, vec2]) = as_matrices(self_, vec1, vec2)? {
+        return ops::addmm_(self_, &vec1, &vec2, beta, alpha);
+    }
+    match scaled_terms(self_, vec1, vec2, beta, alpha)? {
+        (Some(_), product) if beta.to_complex() == Scalar::Int(1).to_complex() => {
+            ops::add_tensor_(self_, &product, Scalar::Int(1))
+        }
+        (Some(first), product) => ops::copy_(self_, &ops::add_tensor(&first, &product, Scalar::Int(1))?, false),
+        (None, product) => ops::copy_(self_, &product, false),
+    }
+}
+
+/// The vectors as a column and a row, where their product with the sum is rounded once.
+fn as_matrices(self_: &Tensor, vec1: &Tensor, vec2: &Tensor) -> Result<Option<[Tensor; 2]>> {
     let dtype = self_.dtype();
     let vectors = vec1.ndim() == 1 && vec2.ndim() == 1;
-    if vectors && dtype.category() > Category::Integral && vec1.dtype() == dtype && vec2.dtype() == dtype {
-        // One rounding of each result.
-        return ops::addmm(self_, &ops::unsqueeze(vec1, 1)?, &ops::unsqueeze(vec2, 0)?, beta, alpha);
-    }
-    let product = outer_of("addr", [("vec1", vec1), ("vec2", vec2)])?;
+    let alike = vectors && dtype.category() > Category::Integral && vec1.dtype() == dtype && vec2.dtype() == dtype;
+    if alike { Ok(Some([ops::unsqueeze(vec1, 1)?, ops::unsqueeze(vec2, 0)?])) } else { Ok(None) }
+}
+
+fn is_zero(factor: Scalar) -> bool {
+    factor.to_complex() == Scalar::Int(0).to_complex()
+}
+
+/// beta self, unless beta is 0, and alpha vec1 vec2^T, which has the dtype of the sum then.
+fn scaled_terms(
+    self_: &Tensor,
+    vec1: &Tensor,
+    vec2: &Tensor,
+    beta: Scalar,
+    alpha: Scalar,
+) -> Result<(Option<Tensor>, Tensor)> {
+    let product = ops::mul_tensor(&column("addr", [("vec1", vec1), ("vec2", vec2)])?, vec2)?;
     ops::rules::check_expandable(&self_.sizes(), &product.sizes())?;
     for (name, factor) in [("beta", beta), ("alpha", alpha)] {
         check_factor(name, factor, [self_, &product])?;
     }
     let product = scaled(&product, alpha)?;
-    if beta.to_complex() == Scalar::Int(0).to_complex() {
+    if is_zero(beta) {
         let common = ops::rules::common_dtype(&[&*self_.dense()?, &*product.dense()?])?;
-        return ops::to_dtype(&product, common, false, false, None);
+        return Ok((None, ops::to_dtype(&product, common, false, false, None)?));
     }
-    ops::add_tensor(&scaled(self_, beta)?, &product, Scalar::Int(1))
+    Ok((Some(scaled(self_, beta)?), product))
 }
 
 /// Does the factor of a sum of these tensors have a kind of number that they can take?
@@ -208,19 +393,47 @@ fn scaled(tensor: &Tensor, factor: Scalar) -> Result<Tensor> {
 
 /// The product of matrices.
 pub fn chain_matmul(matrices: &[&Tensor]) -> Result<Tensor> {
-    for matrix in matrices {
-        let dims = matrix.ndim();
-        ensure!(dims == 2, Runtime, "Tensor dimension is {dims}, expected 2 instead.");
-    }
+    check_chain(matrices)?;
     match matrices {
-        [] => Err(rushlight_base::err!(Runtime, "chain_matmul(): Expected one or more matrices")),
         [only] => Ok((*only).clone()),
         _ => linalg_multi_dot(matrices),
     }
 }
 
+/// As `chain_matmul`, written to `out`.
+pub fn chain_matmul_out(matrices: &[&Tensor], out: &Tensor) -> Result<()> {
+    check_chain(matrices)?;
+    match matrices {
+        [only] => dispatch::write_result(only, out),
+        _ => linalg_multi_dot_out(matrices, out),
+    }
+}
+
+fn check_chain(matrices: &[&Tensor]) -> Result<()> {
+    ensure!(!matrices.is_empty(), Runtime, "chain_matmul(): Expected one or more matrices");
+    for matrix in matrices {
+        let dims = matrix.ndim();
+        ensure!(dims == 2, Runtime, "Tensor dimension is {dims}, expected 2 instead.");
+    }
+    Ok(())
+}
+
 /// The product of matrices, of which the first and the last may be vectors.
 pub fn linalg_multi_dot(tensors: &[&Tensor]) -> Result<Tensor> {
+    let Product { left, right, sizes } = last_product(tensors)?;
+    ops::view(&ops::mm(&left, &right)?, &sizes)
+}
+
+/// As `linalg_multi_dot`, written to `out`.
+pub fn linalg_multi_dot_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
+    let aliases: Vec<Tensor> = tensors.iter().map(|tensor| ops::alias(tensor)).collect::<Result<_>>()?;
+    let Product { left, right, sizes } = last_product(&aliases.iter().collect::<Vec<_>>())?;
+    let seen = [left.sizes()[0], right.sizes()[1]];
+    write_as(out, &left, &sizes, &seen, |out| ops::mm_out(&left, &right, out))
+}
+
+/// All products but the one that is taken last.
+fn last_product(tensors: &[&Tensor]) -> Result<Product> {
     let count = tensors.len();
     ensure!(count >= 2, Runtime, "multi_dot(): expected at least 2 tensors but got {count}");
     let mut matrices = Vec::with_capacity(count);
@@ -257,15 +470,18 @@ pub fn linalg_multi_dot(tensors: &[&Tensor]) -> Result<Tensor> {
             format_sizes(&b.sizes())
         );
     }
-    let product = multiply_in_order(&matrices, &cheapest_cuts(&matrices), 0, count - 1)?;
-    let mut shape = DimVec::new();
+    let (cuts, last) = (cheapest_cuts(&matrices), count - 1);
+    let cut = cuts[0][last];
+    let left = multiply_in_order(&matrices, &cuts, 0, cut)?;
+    let right = multiply_in_order(&matrices, &cuts, cut + 1, last)?;
+    let mut sizes = DimVec::new();
     if tensors[0].ndim() == 2 {
-        shape.push(product.sizes()[0]);
+        sizes.push(left.sizes()[0]);
     }
-    if tensors[count - 1].ndim() == 2 {
-        shape.push(product.sizes()[1]);
+    if tensors[last].ndim() == 2 {
+        sizes.push(right.sizes()[1]);
     }
-    ops::view(&product, &shape)
+    Ok(Product { left, right, sizes })
 }
 
 /// For each run of matrices, first to last, after which one to cut it so that its product takes the fewest

@@ -10,6 +10,11 @@ pub fn log_softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Ten
     ops::_log_softmax(&softmax_input(self_, dtype)?, dim, false)
 }
 
+/// As `log_softmax`, written to `out`.
+pub fn log_softmax_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
+    ops::_log_softmax_out(&softmax_input(self_, dtype)?, dim, false, out)
+}
+
 /// The negative log likelihood of scores (C), (N, C) or (N, C, ...).
 pub fn nll_loss(
     self_: &Tensor,
@@ -19,6 +24,19 @@ pub fn nll_loss(
     ignore_index: i64,
 ) -> Result<Tensor> {
     Ok(ops::nll_loss_forward(self_, target, weight, reduction, ignore_index)?.0)
+}
+
+/// As `nll_loss`, written to `out`.
+pub fn nll_loss_out(
+    self_: &Tensor,
+    target: &Tensor,
+    weight: Option<&Tensor>,
+    reduction: i64,
+    ignore_index: i64,
+    out: &Tensor,
+) -> Result<()> {
+    let total = ops::empty_memory_format(&[], self_.options(), None)?;
+    ops::nll_loss_forward_output(self_, target, weight, reduction, ignore_index, out, &total)
 }
 
 /// As `nll_loss`, after a check of the batch sizes.

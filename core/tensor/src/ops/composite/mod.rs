@@ -20,6 +20,11 @@ mod embedding_bag;
 mod elementary;
 #[cfg(feature = "op-factory")]
 mod factory;
+mod advanced;
+#[cfg(feature = "op-linalg")]
+mod einsum;
+#[cfg(feature = "op-sorting")]
+mod histogram;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -61,6 +66,16 @@ pub use embedding_bag::*;
 mod numeric;
 #[cfg(feature = "op-special")]
 mod special;
+#[cfg(feature = "op-linalg")]
+mod matrices;
+#[cfg(feature = "op-nn")]
+mod nn;
+#[cfg(feature = "op-sorting")]
+mod segments;
+#[cfg(feature = "op-series")]
+mod series;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 mod view;
 #[cfg(feature = "op-view_copy")]
 mod view_copy;
@@ -71,6 +86,11 @@ pub use activation::*;
 pub use elementary::*;
 #[cfg(feature = "op-factory")]
 pub use factory::*;
+pub use advanced::*;
+#[cfg(feature = "op-linalg")]
+pub use einsum::*;
+#[cfg(feature = "op-sorting")]
+pub use histogram::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -97,6 +117,16 @@ pub use vision::*;
 pub use numeric::*;
 #[cfg(feature = "op-special")]
 pub use special::*;
+#[cfg(feature = "op-linalg")]
+pub use matrices::*;
+#[cfg(feature = "op-nn")]
+pub use nn::*;
+#[cfg(feature = "op-sorting")]
+pub use segments::*;
+#[cfg(feature = "op-series")]
+pub use series::*;
+#[cfg(feature = "op-sorting")]
+pub use sorting::*;
 pub use view::*;
 #[cfg(feature = "op-view_copy")]
 pub use view_copy::*;
@@ -105,7 +135,7 @@ use crate::dispatch;
 use crate::ops;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure};
+use rushlight_base::{DType, Device, DimVec, MemoryFormat, Result, Scalar, ensure, format_sizes};
 
 /// The complex conjugate; a real tensor is its own.
 pub fn conj(self_: &Tensor) -> Result<Tensor> {
@@ -160,6 +190,11 @@ pub fn var_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
     ops::var_correction(self_, dim, unbiased_correction(unbiased), keepdim)
 }
 
+/// As `var_dim`, written to `out`.
+pub fn var_dim_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
+    ops::var_correction_out(self_, dim, unbiased_correction(unbiased), keepdim, out)
+}
+
 /// The standard deviation of all elements.
 pub fn std(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
     ops::std_correction(self_, None, unbiased_correction(unbiased), false)
@@ -168,6 +203,11 @@ pub fn std(self_: &Tensor, unbiased: bool) -> Result<Tensor> {
 /// The standard deviation along dimensions.
 pub fn std_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool) -> Result<Tensor> {
     ops::std_correction(self_, dim, unbiased_correction(unbiased), keepdim)
+}
+
+/// As `std_dim`, written to `out`.
+pub fn std_dim_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
+    ops::std_correction_out(self_, dim, unbiased_correction(unbiased), keepdim, out)
 }
 
 /// The variance and the mean of all elements.
@@ -210,24 +250,51 @@ pub fn std_mean_correction(
     Ok((ops::std_correction(self_, dim, correction, keepdim)?, ops::mean_dim(self_, dim, keepdim, None)?))
 }
 
-/// The smallest and the largest element, along a dimension or of all.
-pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
-    let dims: DimVec = dim.into_iter().collect();
-    Ok((ops::amin(self_, &dims, keepdim)?, ops::amax(self_, &dims, keepdim)?))
+/// The tensor with zeros for NaN.
+fn numbers(self_: &Tensor) -> Result<Tensor> {
+    ensure!(!self_.dtype().is_complex(), Runtime, "nansum does not support complex inputs");
+    if self_.dtype().is_integral(true) {
+        return Ok(self_.clone());
+    }
+    ops::masked_fill_scalar(self_, &ops::isnan(self_)?, Scalar::Int(0))
 }
 
 /// The sum along dimensions of what is not NaN.
 pub fn nansum(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
-    ensure!(!self_.dtype().is_complex(), Runtime, "nansum does not support complex inputs");
-    if self_.dtype().is_integral(true) {
-        return ops::sum_dim_intlist(self_, dim, keepdim, dtype);
-    }
-    let numbers = ops::masked_fill_scalar(self_, &ops::isnan(self_)?, Scalar::Int(0))?;
-    ops::sum_dim_intlist(&numbers, dim, keepdim, dtype)
+    ops::sum_dim_intlist(&numbers(self_)?, dim, keepdim, dtype)
 }
 
-/// The mean along dimensions of what is not NaN.
-pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+/// As `nansum`, written to `out`.
+pub fn nansum_out(
+    self_: &Tensor,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+    out: &Tensor,
+) -> Result<()> {
+    ops::sum_intlist_out(&numbers(self_)?, dim, keepdim, dtype, out)
+}
+
+/// The sum over the dimensions that a broadcast from `size` would have made larger.
+pub fn sum_to_size(self_: &Tensor, size: &[i64]) -> Result<Tensor> {
+    let own = self_.sizes();
+    let lead = own.len().checked_sub(size.len());
+    let fits = lead.is_some_and(|lead| own[lead..].iter().zip(size).all(|(&own, &size)| own == size || size == 1));
+    ensure!(fits, Runtime, "size {{{}}} is not expandable to size {{{}}}.", format_sizes(size), format_sizes(&own));
+    if size.is_empty() {
+        return ops::sum(self_, None);
+    }
+    let lead = lead.unwrap_or(0);
+    let reduced = (0..own.len()).filter(|&dim| dim < lead || size[dim - lead] != own[dim]);
+    let dims: DimVec = reduced.map(|dim| dim as i64).collect();
+    if dims.is_empty() {
+        return ops::alias(self_);
+    }
+    ops::reshape(&ops::sum_dim_intlist(self_, Some(&dims), true, None)?, size)
+}
+
+/// The sum and the number along dimensions of what is not NaN.
+fn sum_and_count(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<(Tensor, Tensor)> {
     ensure!(
         self_.dtype().is_differentiable(),
         Runtime,
@@ -236,7 +303,25 @@ pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option
     );
     let numbers = ops::logical_not(&ops::isnan(&ops::detach(self_)?)?)?;
     let count = ops::sum_dim_intlist(&numbers, dim, keepdim, None)?;
-    ops::div_tensor(&nansum(self_, dim, keepdim, dtype)?, &count)
+    Ok((nansum(self_, dim, keepdim, dtype)?, count))
+}
+
+/// The mean along dimensions of what is not NaN.
+pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    let (sum, count) = sum_and_count(self_, dim, keepdim, dtype)?;
+    ops::div_tensor(&sum, &count)
+}
+
+/// As `nanmean`, written to `out`.
+pub fn nanmean_out(
+    self_: &Tensor,
+    dim: Option<&[i64]>,
+    keepdim: bool,
+    dtype: Option<DType>,
+    out: &Tensor,
+) -> Result<()> {
+    let (sum, count) = sum_and_count(self_, dim, keepdim, dtype)?;
+    ops::div_out(&sum, &count, out)
 }
 
 /// The norm of all elements.
@@ -265,23 +350,83 @@ pub fn norm_scalaropt_dim_dtype(
     norm(self_, p, dim, keepdim, Some(dtype))
 }
 
+/// As `norm_scalaropt_dim`, written to `out`.
+pub fn norm_scalaropt_dim_out(
+    self_: &Tensor,
+    p: Option<Scalar>,
+    dim: &[i64],
+    keepdim: bool,
+    out: &Tensor,
+) -> Result<()> {
+    norm_out(self_, p, dim, keepdim, None, out)
+}
+
+/// As `norm_scalaropt_dim_dtype`, written to `out`.
+pub fn norm_scalaropt_dim_dtype_out(
+    self_: &Tensor,
+    p: Option<Scalar>,
+    dim: &[i64],
+    keepdim: bool,
+    dtype: DType,
+    out: &Tensor,
+) -> Result<()> {
+    norm_out(self_, p, dim, keepdim, Some(dtype), out)
+}
+
+/// As `frobenius_norm_dim`, written to `out`.
+pub fn frobenius_norm_dim_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
+    ops::linalg_vector_norm_out(self_, Scalar::Int(2), Some(dim), keepdim, None, out)
+}
+
 /// The Euclidean norm along dimensions.
 pub fn frobenius_norm_dim(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     ops::linalg_vector_norm(self_, Scalar::Int(2), Some(dim), keepdim, None)
 }
 
 fn norm(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool, dtype: Option<DType>) -> Result<Tensor> {
+    check_norm(self_)?;
+    ops::linalg_vector_norm(self_, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, dtype)
+}
+
+fn norm_out(
+    self_: &Tensor,
+    p: Option<Scalar>,
+    dim: &[i64],
+    keepdim: bool,
+    dtype: Option<DType>,
+    out: &Tensor,
+) -> Result<()> {
+    check_norm(self_)?;
+    ops::linalg_vector_norm_out(self_, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, dtype, out)
+}
+
+fn check_norm(self_: &Tensor) -> Result<()> {
     ensure!(
         self_.dtype().is_differentiable(),
         Runtime,
         "norm(): input dtype should be either floating point or complex. Got {} instead.",
         self_.dtype().c10_name()
     );
-    ops::linalg_vector_norm(self_, p.unwrap_or(Scalar::Int(2)), Some(dim), keepdim, dtype)
+    Ok(())
 }
 
 /// The logarithm of a sum of exponentials, shifted by the largest so that none overflows.
 pub fn logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
+    let (sum, shift) = shifted_logsumexp(self_, dim, keepdim)?;
+    shift.map_or_else(|| ops::log(&sum), |shift| ops::add_tensor(&ops::log(&sum)?, &shift, Scalar::Int(1)))
+}
+
+/// As `logsumexp`, written to `out`.
+pub fn logsumexp_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
+    let (sum, shift) = shifted_logsumexp(self_, dim, keepdim)?;
+    match shift {
+        None => ops::log_out(&sum, out),
+        Some(shift) => ops::add_out(&ops::log(&sum)?, &shift, Scalar::Int(1), out),
+    }
+}
+
+/// A sum of exponentials and what its logarithm is to be shifted by.
+fn shifted_logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<(Tensor, Option<Tensor>)> {
     let floating;
     let self_ = if self_.dtype().is_integral(true) {
         floating = ops::to_dtype(self_, ops::rules::scalar_dtype(Scalar::Float(0.0)), false, false, None)?;
@@ -290,19 +435,18 @@ pub fn logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
         self_
     };
     if self_.numel() == 0 {
-        return ops::log(&ops::sum_dim_intlist(&ops::exp(self_)?, Some(dim), keepdim, None)?);
+        return Ok((ops::sum_dim_intlist(&ops::exp(self_)?, Some(dim), keepdim, None)?, None));
     }
     let most = ops::detach(&ops::amax(&ops::real(self_)?, dim, true)?)?;
     // Infinities are left where they are: their differences are none.
     let infinite = ops::eq_scalar(&ops::mul_scalar(&most, Scalar::Int(0))?, Scalar::Int(0))?;
     let most = ops::masked_fill_scalar(&most, &ops::logical_not(&infinite)?, Scalar::Int(0))?;
     let sum = ops::sum_dim_intlist(&ops::exp(&ops::sub_tensor(self_, &most, Scalar::Int(1))?)?, Some(dim), true, None)?;
-    let result = ops::add_tensor(&ops::log(&sum)?, &most, Scalar::Int(1))?;
     if keepdim {
-        return Ok(result);
+        return Ok((sum, Some(most)));
     }
     let sizes = ops::rules::DimSet::new(Some(dim), self_.ndim())?.reduce(&self_.sizes(), false);
-    ops::reshape(&result, &sizes)
+    Ok((ops::reshape(&sum, &sizes)?, Some(ops::reshape(&most, &sizes)?)))
 }
 
 /// The tensor itself if it is laid out so, else a copy that is.

@@ -13,8 +13,6 @@ mod copy;
 mod creation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
-#[cfg(feature = "op-factory")]
-mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -32,11 +30,11 @@ mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
-#[cfg(feature = "op-special")]
-mod special;
+#[cfg(feature = "op-series")]
+mod series;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 mod view;
-#[cfg(feature = "op-view_copy")]
-mod view_copy;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
@@ -47,8 +45,6 @@ pub use copy::*;
 pub use creation::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
-#[cfg(feature = "op-factory")]
-pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -66,11 +62,11 @@ pub use pointwise::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
 pub use reduction::*;
-#[cfg(feature = "op-special")]
-pub use special::*;
+#[cfg(feature = "op-series")]
+pub use series::*;
+#[cfg(feature = "op-sorting")]
+pub use sorting::*;
 pub use view::*;
-#[cfg(feature = "op-view_copy")]
-pub use view_copy::*;
 
 /// The operator table of this build.
 pub static FAMILIES: &[&[&OpDef]] = &[
@@ -86,8 +82,6 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     CREATION,
     #[cfg(feature = "op-elementary")]
     ELEMENTARY,
-    #[cfg(feature = "op-factory")]
-    FACTORY,
     #[cfg(feature = "op-indexing")]
     INDEXING,
     #[cfg(feature = "op-joining")]
@@ -108,10 +102,10 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     RANDOM,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
-    #[cfg(feature = "op-special")]
-    SPECIAL,
+    #[cfg(feature = "op-series")]
+    SERIES,
+    #[cfg(feature = "op-sorting")]
+    SORTING,
     #[cfg(feature = "op-view")]
     VIEW,
-    #[cfg(feature = "op-view_copy")]
-    VIEW_COPY,
 ];

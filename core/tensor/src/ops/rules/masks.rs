@@ -7,7 +7,7 @@ use rushlight_base::{DType, DeviceType, Result, ensure};
 use rushlight_cpu::masks;
 
 /// How many elements differ from zero.
-fn count(name: &str, mask: &Dense) -> Result<i64> {
+pub(super) fn count(name: &str, mask: &Dense) -> Result<i64> {
     ensure!(
         mask.device.kind == DeviceType::Cpu,
         NotImplemented,

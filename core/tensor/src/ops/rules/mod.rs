@@ -5,6 +5,7 @@
 //! and so serves the meta device as well; only those of `masks`, where elements decide of the shape, read data.
 
 mod activation;
+mod advanced;
 mod broadcast;
 #[cfg(feature = "op-convolution")]
 pub(crate) mod convolution;
@@ -35,8 +36,11 @@ pub(crate) mod spatial;
 pub(crate) mod vision;
 #[cfg(feature = "op-special")]
 mod special;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 
 pub use activation::*;
+pub use advanced::*;
 pub(crate) use broadcast::broadcast_sizes;
 pub use broadcast::{broadcast, check_expandable};
 #[cfg(feature = "op-convolution")]
@@ -66,6 +70,8 @@ pub use regions::*;
 pub use vision::*;
 #[cfg(feature = "op-special")]
 pub use special::*;
+#[cfg(feature = "op-sorting")]
+pub use sorting::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};

@@ -239,6 +239,22 @@ pub fn masked_fill(self_: &Dense, mask: &Dense, value: Scalar) -> Result<Spec> {
     elementwise(self_.dtype, &[self_, mask])
 }
 
+/// As `masked_fill`, with a tensor without dimensions.
+pub fn masked_fill_tensor(self_: &Dense, mask: &Dense, value: &Dense) -> Result<Spec> {
+    ensure!(
+        value.ndim() == 0,
+        Runtime,
+        "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {} dimension(s).",
+        value.ndim()
+    );
+    let like = match value.dtype.category() {
+        Category::Complex => Scalar::Complex(Default::default()),
+        // A number of any real kind is converted.
+        _ => Scalar::Int(0),
+    };
+    masked_fill(self_, mask, like)
+}
+
 /// One of two, by a condition.
 pub fn where_self(condition: &Dense, self_: &Dense, other: &Dense) -> Result<Spec> {
     ensure!(

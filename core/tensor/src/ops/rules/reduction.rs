@@ -151,7 +151,7 @@ fn extreme_dim(name: &str, self_: &Dense, dim: i64, keepdim: bool) -> Result<[Sp
 }
 
 /// An element along a dimension, with its index.
-fn value_and_place(name: &str, self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
+pub(super) fn value_and_place(name: &str, self_: &Dense, dim: i64, keepdim: bool) -> Result<[Spec; 2]> {
     check_not_empty(name, self_, Some(dim))?;
     Ok([reduced(self_, Some(&[dim]), keepdim, self_.dtype)?, reduced(self_, Some(&[dim]), keepdim, DType::I64)?])
 }
@@ -185,6 +185,12 @@ pub fn amax(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
 /// The smallest over some dimensions.
 pub fn amin(self_: &Dense, dim: &[i64], keepdim: bool) -> Result<Spec> {
     extreme_dims("amin", self_, dim, keepdim)
+}
+
+/// The smallest and the largest, along a dimension or of all.
+pub fn aminmax(self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<[Spec; 2]> {
+    let dims: DimVec = dim.into_iter().collect();
+    Ok([extreme_dims("amin", self_, &dims, keepdim)?, extreme_dims("amax", self_, &dims, keepdim)?])
 }
 
 fn extreme_place(name: &str, self_: &Dense, dim: Option<i64>, keepdim: bool) -> Result<Spec> {
@@ -285,6 +291,11 @@ pub fn cumsum(self_: &Dense, dim: i64, dtype: Option<DType>) -> Result<Spec> {
 
 /// Running sums from the end, in the same dtype.
 pub fn cumsum_from_end(self_: &Dense, dim: i64) -> Result<Spec> {
+    cumsum(self_, dim, Some(self_.dtype))
+}
+
+/// Running sums of exponentials, in the same dtype.
+pub fn logcumsumexp(self_: &Dense, dim: i64) -> Result<Spec> {
     cumsum(self_, dim, Some(self_.dtype))
 }
 

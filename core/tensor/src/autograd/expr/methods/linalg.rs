@@ -120,4 +120,50 @@ impl Expr {
     pub fn linear(&self, weight: impl Into<Expr>, bias: Option<&Expr>) -> Expr {
         Expr::of(|| ops::linear(self.tensor()?, weight.into().tensor()?, bias.map(Expr::tensor).transpose()?))
     }
+
+    /// `tensordot`: Sums products of elements over pairs of dimensions of two tensors.
+    pub fn tensordot(&self, other: impl Into<Expr>, dims_self: &[i64], dims_other: &[i64]) -> Expr {
+        Expr::of(|| ops::tensordot(self.tensor()?, other.into().tensor()?, dims_self, dims_other))
+    }
+
+    /// `linalg_cross`: Multiplies vectors of three elements along a dimension: the cross product.
+    pub fn linalg_cross(&self, other: impl Into<Expr>, dim: i64) -> Expr {
+        Expr::of(|| ops::linalg_cross(self.tensor()?, other.into().tensor()?, dim))
+    }
+
+    /// `cross`: Multiplies vectors as `linalg_cross` does, along the first dimension of size 3 unless one is given.
+    pub fn cross(&self, other: impl Into<Expr>, dim: Option<i64>) -> Expr {
+        Expr::of(|| ops::cross(self.tensor()?, other.into().tensor()?, dim))
+    }
+
+    /// `linalg_vecdot`: Multiplies vectors along a dimension, the first conjugated.
+    pub fn linalg_vecdot(&self, y: impl Into<Expr>, dim: i64) -> Expr {
+        Expr::of(|| ops::linalg_vecdot(self.tensor()?, y.into().tensor()?, dim))
+    }
+
+    /// `linalg_vander`: Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
+    pub fn linalg_vander(&self, n: Option<i64>) -> Expr {
+        Expr::of(|| ops::linalg_vander(self.tensor()?, n))
+    }
+
+    /// `trace`: Sums the diagonal of a matrix; integers give int64.
+    pub fn trace(&self) -> Expr {
+        Expr::of(|| ops::trace(self.tensor()?))
+    }
+
+    /// `linalg_diagonal`: Shows diagonals of matrices as rows, those of the last two dimensions unless others are
+    /// given.
+    pub fn linalg_diagonal(&self, offset: i64, dim1: i64, dim2: i64) -> Expr {
+        Expr::of(|| ops::linalg_diagonal(self.tensor()?, offset, dim1, dim2))
+    }
+
+    /// `kron`: Multiplies each element of a tensor with a whole other one: the Kronecker product.
+    pub fn kron(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::kron(self.tensor()?, other.into().tensor()?))
+    }
+
+    /// `linalg_matmul`: Another name of `matmul`.
+    pub fn linalg_matmul(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::linalg_matmul(self.tensor()?, other.into().tensor()?))
+    }
 }

@@ -11,8 +11,6 @@ mod copy;
 mod creation;
 #[cfg(feature = "op-elementary")]
 mod elementary;
-#[cfg(feature = "op-factory")]
-mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -28,8 +26,8 @@ mod pointwise;
 #[cfg(feature = "op-random")]
 mod random;
 mod reduction;
-#[cfg(feature = "op-special")]
-mod special;
+#[cfg(feature = "op-series")]
+mod series;
+#[cfg(feature = "op-sorting")]
+mod sorting;
 mod view;
-#[cfg(feature = "op-view_copy")]
-mod view_copy;

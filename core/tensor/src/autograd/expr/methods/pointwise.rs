@@ -133,6 +133,11 @@ impl Expr {
         Expr::of(|| ops::max_other(self.tensor()?, other.into().tensor()?))
     }
 
+    /// `min.other`: Takes the smaller of two elements; NaN wins.
+    pub fn min_other(&self, other: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::min_other(self.tensor()?, other.into().tensor()?))
+    }
+
     /// `where.self`: Chooses from two tensors by a condition.
     pub fn where_self(&self, self_: impl Into<Expr>, other: impl Into<Expr>) -> Expr {
         Expr::of(|| ops::where_self(self.tensor()?, self_.into().tensor()?, other.into().tensor()?))
@@ -156,6 +161,11 @@ impl Expr {
     /// `masked_fill.Scalar`: Sets the elements under a mask to one value.
     pub fn masked_fill_scalar(&self, mask: impl Into<Expr>, value: impl Into<Scalar>) -> Expr {
         Expr::of(|| ops::masked_fill_scalar(self.tensor()?, mask.into().tensor()?, value.into()))
+    }
+
+    /// `masked_fill.Tensor`: Sets the elements under a mask to the value of a tensor without dimensions.
+    pub fn masked_fill_tensor(&self, mask: impl Into<Expr>, value: impl Into<Expr>) -> Expr {
+        Expr::of(|| ops::masked_fill_tensor(self.tensor()?, mask.into().tensor()?, value.into().tensor()?))
     }
 
     /// `conj_physical`: Writes the complex conjugate of each element; real tensors are copied.

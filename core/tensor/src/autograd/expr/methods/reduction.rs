@@ -163,6 +163,17 @@ impl Expr {
         Expr::of(|| ops::cumprod(self.tensor()?, dim, dtype))
     }
 
+    /// `logcumsumexp`: Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+    pub fn logcumsumexp(&self, dim: i64) -> Expr {
+        Expr::of(|| ops::logcumsumexp(self.tensor()?, dim))
+    }
+
+    /// `sum_to_size`: Sums over the dimensions that a broadcast from the given size would have made larger: its
+    /// gradient.
+    pub fn sum_to_size(&self, size: &[i64]) -> Expr {
+        Expr::of(|| ops::sum_to_size(self.tensor()?, size))
+    }
+
     /// `linalg_vector_norm`: Takes the norm of any order along dimensions; none given means all.
     pub fn linalg_vector_norm(
         &self,

@@ -12,9 +12,12 @@ mod diag_embed;
 mod diagflat;
 mod diagonal_scatter;
 mod gather;
+mod index;
 mod index_add;
 mod index_copy;
 mod index_fill;
+mod index_put;
+mod index_put_impl;
 mod index_reduce;
 mod index_select;
 mod index_select_backward;
@@ -33,6 +36,10 @@ mod take;
 mod take_along_dim;
 mod tril;
 mod triu;
+mod unsafe_index;
+mod unsafe_index_put;
+mod unsafe_masked_index;
+mod unsafe_masked_index_put_accumulate;
 
 pub use argwhere::argwhere;
 pub use as_strided_scatter::as_strided_scatter;
@@ -43,9 +50,12 @@ pub use diag_embed::diag_embed;
 pub use diagflat::diagflat;
 pub use diagonal_scatter::diagonal_scatter;
 pub use gather::{gather, gather_out};
+pub use index::{index_tensor, index_tensor_out};
 pub use index_add::{index_add, index_add_, index_add_out};
 pub use index_copy::{index_copy, index_copy_, index_copy_out};
 pub use index_fill::{index_fill_int_scalar, index_fill_int_scalar_, index_fill_int_tensor, index_fill_int_tensor_};
+pub use index_put::{index_put, index_put_};
+pub use index_put_impl::{_index_put_impl, _index_put_impl_};
 pub use index_reduce::{index_reduce, index_reduce_, index_reduce_out};
 pub use index_select::{index_select, index_select_out};
 pub use index_select_backward::index_select_backward;
@@ -67,6 +77,10 @@ pub use take::{take, take_out};
 pub use take_along_dim::{take_along_dim, take_along_dim_out};
 pub use tril::{tril, tril_, tril_out};
 pub use triu::{triu, triu_, triu_out};
+pub use unsafe_index::_unsafe_index_tensor;
+pub use unsafe_index_put::_unsafe_index_put;
+pub use unsafe_masked_index::_unsafe_masked_index;
+pub use unsafe_masked_index_put_accumulate::_unsafe_masked_index_put_accumulate;
 
 /// The rows of this family in the operator table.
 pub static INDEXING: &[&OpDef] = &[
@@ -81,6 +95,8 @@ pub static INDEXING: &[&OpDef] = &[
     &diagonal_scatter::DIAGONAL_SCATTER,
     &gather::GATHER,
     &gather::GATHER_OUT,
+    &index::INDEX_TENSOR,
+    &index::INDEX_TENSOR_OUT,
     &index_add::INDEX_ADD,
     &index_add::INDEX_ADD_,
     &index_add::INDEX_ADD_OUT,
@@ -91,6 +107,10 @@ pub static INDEXING: &[&OpDef] = &[
     &index_fill::INDEX_FILL_INT_SCALAR_,
     &index_fill::INDEX_FILL_INT_TENSOR,
     &index_fill::INDEX_FILL_INT_TENSOR_,
+    &index_put::INDEX_PUT,
+    &index_put::INDEX_PUT_,
+    &index_put_impl::_INDEX_PUT_IMPL,
+    &index_put_impl::_INDEX_PUT_IMPL_,
     &index_reduce::INDEX_REDUCE,
     &index_reduce::INDEX_REDUCE_,
     &index_reduce::INDEX_REDUCE_OUT,
@@ -133,4 +153,8 @@ pub static INDEXING: &[&OpDef] = &[
     &triu::TRIU,
     &triu::TRIU_,
     &triu::TRIU_OUT,
+    &unsafe_index::_UNSAFE_INDEX_TENSOR,
+    &unsafe_index_put::_UNSAFE_INDEX_PUT,
+    &unsafe_masked_index::_UNSAFE_MASKED_INDEX,
+    &unsafe_masked_index_put_accumulate::_UNSAFE_MASKED_INDEX_PUT_ACCUMULATE,
 ];

@@ -25,7 +25,7 @@ pub fn take_along_dim(self_: &Tensor, indices: &Tensor, dim: Option<i64>) -> Res
     composite::take_along_dim(self_, indices, dim)
 }
 
-/// [`take_along_dim`] into `out`, resized as needed (by copying).
+/// [`take_along_dim`] into `out`, resized as needed.
 pub fn take_along_dim_out(self_: &Tensor, indices: &Tensor, dim: Option<i64>, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | indices.keys() | out.keys());
     if keys.is_empty() {
@@ -43,8 +43,7 @@ mod forward {
     use super::*;
 
     pub fn take_along_dim_out(self_: &Tensor, indices: &Tensor, dim: Option<i64>, out: &Tensor) -> Result<()> {
-        let result = composite::take_along_dim(self_, indices, dim)?;
-        dispatch::write_result(&result, out)
+        composite::take_along_dim_out(self_, indices, dim, out)
     }
 }
 

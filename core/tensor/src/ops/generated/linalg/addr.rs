@@ -2,10 +2,10 @@
 //! `addr`: Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is
 //! not read.
 
+use crate::Tensor;
 use crate::autograd;
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
 use crate::ops::composite;
-use crate::{Tensor, ops};
 use rushlight_base::{Result, Scalar};
 
 /// Adds the products of each element of a vector with each of another one to a matrix; with beta = 0 that is not
@@ -26,7 +26,7 @@ pub fn addr(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: S
     composite::addr(self_, vec1, vec2, beta, alpha)
 }
 
-/// [`addr`] in place: the result goes into `self_` (by copying).
+/// [`addr`] in place: the result goes into `self_`.
 pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
     let keys = dispatch::active(self_.keys() | vec1.keys() | vec2.keys());
     if keys.is_boxed() {
@@ -36,7 +36,7 @@ pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: 
     forward::addr_(self_, vec1, vec2, beta, alpha)
 }
 
-/// [`addr`] into `out`, resized as needed (by copying).
+/// [`addr`] into `out`, resized as needed.
 pub fn addr_out(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | vec1.keys() | vec2.keys() | out.keys());
     if keys.is_empty() {
@@ -58,8 +58,7 @@ mod forward {
     use super::*;
 
     pub fn addr_(self_: &Tensor, vec1: &Tensor, vec2: &Tensor, beta: Scalar, alpha: Scalar) -> Result<()> {
-        let result = composite::addr(self_, vec1, vec2, beta, alpha)?;
-        ops::copy_(self_, &result, false)
+        composite::addr_(self_, vec1, vec2, beta, alpha)
     }
 
     pub fn addr_out(
@@ -70,8 +69,7 @@ mod forward {
         alpha: Scalar,
         out: &Tensor,
     ) -> Result<()> {
-        let result = composite::addr(self_, vec1, vec2, beta, alpha)?;
-        dispatch::write_result(&result, out)
+        composite::addr_out(self_, vec1, vec2, beta, alpha, out)
     }
 }
 

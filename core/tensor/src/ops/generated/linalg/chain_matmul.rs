@@ -23,7 +23,7 @@ pub fn chain_matmul(matrices: &[&Tensor]) -> Result<Tensor> {
     composite::chain_matmul(matrices)
 }
 
-/// [`chain_matmul`] into `out`, resized as needed (by copying).
+/// [`chain_matmul`] into `out`, resized as needed.
 pub fn chain_matmul_out(matrices: &[&Tensor], out: &Tensor) -> Result<()> {
     let keys = dispatch::active(dispatch::keys_of(matrices) | out.keys());
     if keys.is_empty() {
@@ -40,8 +40,7 @@ mod forward {
     use super::*;
 
     pub fn chain_matmul_out(matrices: &[&Tensor], out: &Tensor) -> Result<()> {
-        let result = composite::chain_matmul(matrices)?;
-        dispatch::write_result(&result, out)
+        composite::chain_matmul_out(matrices, out)
     }
 }
 

@@ -22,7 +22,7 @@ pub fn inner(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     composite::inner(self_, other)
 }
 
-/// [`inner`] into `out`, resized as needed (by copying).
+/// [`inner`] into `out`, resized as needed.
 pub fn inner_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_empty() {
@@ -39,8 +39,7 @@ mod forward {
     use super::*;
 
     pub fn inner_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        let result = composite::inner(self_, other)?;
-        dispatch::write_result(&result, out)
+        composite::inner_out(self_, other, out)
     }
 }
 

@@ -24,7 +24,7 @@ pub fn linalg_multi_dot(tensors: &[&Tensor]) -> Result<Tensor> {
     composite::linalg_multi_dot(tensors)
 }
 
-/// [`linalg_multi_dot`] into `out`, resized as needed (by copying).
+/// [`linalg_multi_dot`] into `out`, resized as needed.
 pub fn linalg_multi_dot_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
     let keys = dispatch::active(dispatch::keys_of(tensors) | out.keys());
     if keys.is_empty() {
@@ -41,8 +41,7 @@ mod forward {
     use super::*;
 
     pub fn linalg_multi_dot_out(tensors: &[&Tensor], out: &Tensor) -> Result<()> {
-        let result = composite::linalg_multi_dot(tensors)?;
-        dispatch::write_result(&result, out)
+        composite::linalg_multi_dot_out(tensors, out)
     }
 }
 

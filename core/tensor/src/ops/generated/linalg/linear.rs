@@ -23,7 +23,7 @@ pub fn linear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<
     composite::linear(input, weight, bias)
 }
 
-/// [`linear`] into `out`, resized as needed (by copying).
+/// [`linear`] into `out`, resized as needed.
 pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(input.keys() | weight.keys() | bias.map_or(KeySet::EMPTY, Tensor::keys) | out.keys());
     if keys.is_empty() {
@@ -41,8 +41,7 @@ mod forward {
     use super::*;
 
     pub fn linear_out(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>, out: &Tensor) -> Result<()> {
-        let result = composite::linear(input, weight, bias)?;
-        dispatch::write_result(&result, out)
+        composite::linear_out(input, weight, bias, out)
     }
 }
 

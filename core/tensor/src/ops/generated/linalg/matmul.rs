@@ -24,7 +24,7 @@ pub fn matmul(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     composite::matmul(self_, other)
 }
 
-/// [`matmul`] into `out`, resized as needed (by copying).
+/// [`matmul`] into `out`, resized as needed.
 pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_empty() {
@@ -41,8 +41,7 @@ mod forward {
     use super::*;
 
     pub fn matmul_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        let result = composite::matmul(self_, other)?;
-        dispatch::write_result(&result, out)
+        composite::matmul_out(self_, other, out)
     }
 }
 

@@ -10,16 +10,26 @@ mod addr;
 mod baddbmm;
 mod bmm;
 mod chain_matmul;
+mod cross;
 mod dot;
+mod einsum;
 mod ger;
 mod inner;
 mod int_mm;
+mod kron;
+mod linalg_cross;
+mod linalg_diagonal;
+mod linalg_matmul;
 mod linalg_multi_dot;
+mod linalg_vander;
+mod linalg_vecdot;
 mod linear;
 mod matmul;
 mod mm;
 mod mv;
 mod outer;
+mod tensordot;
+mod trace;
 mod vdot;
 
 pub use addbmm::{addbmm, addbmm_, addbmm_out};
@@ -29,16 +39,26 @@ pub use addr::{addr, addr_, addr_out};
 pub use baddbmm::{baddbmm, baddbmm_, baddbmm_out};
 pub use bmm::{bmm, bmm_out};
 pub use chain_matmul::{chain_matmul, chain_matmul_out};
+pub use cross::cross;
 pub use dot::{dot, dot_out};
+pub use einsum::einsum;
 pub use ger::{ger, ger_out};
 pub use inner::{inner, inner_out};
 pub use int_mm::{_int_mm, _int_mm_out};
+pub use kron::kron;
+pub use linalg_cross::linalg_cross;
+pub use linalg_diagonal::linalg_diagonal;
+pub use linalg_matmul::linalg_matmul;
 pub use linalg_multi_dot::{linalg_multi_dot, linalg_multi_dot_out};
+pub use linalg_vander::linalg_vander;
+pub use linalg_vecdot::linalg_vecdot;
 pub use linear::{linear, linear_out};
 pub use matmul::{matmul, matmul_out};
 pub use mm::{mm, mm_out};
 pub use mv::{mv, mv_out};
 pub use outer::{outer, outer_out};
+pub use tensordot::tensordot;
+pub use trace::trace;
 pub use vdot::{vdot, vdot_out};
 
 /// The rows of this family in the operator table.
@@ -62,16 +82,24 @@ pub static LINALG: &[&OpDef] = &[
     &bmm::BMM_OUT,
     &chain_matmul::CHAIN_MATMUL,
     &chain_matmul::CHAIN_MATMUL_OUT,
+    &cross::CROSS,
     &dot::DOT,
     &dot::DOT_OUT,
+    &einsum::EINSUM,
     &ger::GER,
     &ger::GER_OUT,
     &inner::INNER,
     &inner::INNER_OUT,
     &int_mm::_INT_MM,
     &int_mm::_INT_MM_OUT,
+    &kron::KRON,
+    &linalg_cross::LINALG_CROSS,
+    &linalg_diagonal::LINALG_DIAGONAL,
+    &linalg_matmul::LINALG_MATMUL,
     &linalg_multi_dot::LINALG_MULTI_DOT,
     &linalg_multi_dot::LINALG_MULTI_DOT_OUT,
+    &linalg_vander::LINALG_VANDER,
+    &linalg_vecdot::LINALG_VECDOT,
     &linear::LINEAR,
     &linear::LINEAR_OUT,
     &matmul::MATMUL,
@@ -82,6 +110,8 @@ pub static LINALG: &[&OpDef] = &[
     &mv::MV_OUT,
     &outer::OUTER,
     &outer::OUTER_OUT,
+    &tensordot::TENSORDOT,
+    &trace::TRACE,
     &vdot::VDOT,
     &vdot::VDOT_OUT,
 ];

@@ -22,7 +22,7 @@ pub fn outer(self_: &Tensor, vec2: &Tensor) -> Result<Tensor> {
     composite::outer(self_, vec2)
 }
 
-/// [`outer`] into `out`, resized as needed (by copying).
+/// [`outer`] into `out`, resized as needed.
 pub fn outer_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | vec2.keys() | out.keys());
     if keys.is_empty() {
@@ -39,8 +39,7 @@ mod forward {
     use super::*;
 
     pub fn outer_out(self_: &Tensor, vec2: &Tensor, out: &Tensor) -> Result<()> {
-        let result = composite::outer(self_, vec2)?;
-        dispatch::write_result(&result, out)
+        composite::outer_out(self_, vec2, out)
     }
 }
 

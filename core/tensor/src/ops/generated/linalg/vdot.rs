@@ -22,7 +22,7 @@ pub fn vdot(self_: &Tensor, other: &Tensor) -> Result<Tensor> {
     composite::vdot(self_, other)
 }
 
-/// [`vdot`] into `out`, resized as needed (by copying).
+/// [`vdot`] into `out`, resized as needed.
 pub fn vdot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | other.keys() | out.keys());
     if keys.is_empty() {
@@ -39,8 +39,7 @@ mod forward {
     use super::*;
 
     pub fn vdot_out(self_: &Tensor, other: &Tensor, out: &Tensor) -> Result<()> {
-        let result = composite::vdot(self_, other)?;
-        dispatch::write_result(&result, out)
+        composite::vdot_out(self_, other, out)
     }
 }
 

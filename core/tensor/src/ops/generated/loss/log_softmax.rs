@@ -23,7 +23,7 @@ pub fn log_softmax_int(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result
     composite::log_softmax(self_, dim, dtype)
 }
 
-/// [`log_softmax_int`] into `out`, resized as needed (by copying).
+/// [`log_softmax_int`] into `out`, resized as needed.
 pub fn log_softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -75,8 +75,7 @@ mod forward {
     use super::*;
 
     pub fn log_softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
-        let result = composite::log_softmax(self_, dim, dtype)?;
-        dispatch::write_result(&result, out)
+        composite::log_softmax_out(self_, dim, dtype, out)
     }
 
     pub fn _log_softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {

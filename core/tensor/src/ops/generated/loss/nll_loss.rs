@@ -34,7 +34,7 @@ pub fn nll_loss(
     composite::nll_loss(self_, target, weight, reduction, ignore_index)
 }
 
-/// [`nll_loss`] into `out`, resized as needed (by copying).
+/// [`nll_loss`] into `out`, resized as needed.
 pub fn nll_loss_out(
     self_: &Tensor,
     target: &Tensor,
@@ -70,8 +70,7 @@ mod forward {
         ignore_index: i64,
         out: &Tensor,
     ) -> Result<()> {
-        let result = composite::nll_loss(self_, target, weight, reduction, ignore_index)?;
-        dispatch::write_result(&result, out)
+        composite::nll_loss_out(self_, target, weight, reduction, ignore_index, out)
     }
 }
 

@@ -2,9 +2,9 @@
 //! `dropout`: While training, sets each element to zero with probability p and scales up the others; otherwise
 //! returns the input.
 
+use crate::Tensor;
 use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
 use crate::ops::composite;
-use crate::{Tensor, ops};
 use rushlight_base::Result;
 
 /// While training, sets each element to zero with probability p and scales up the others; otherwise returns the
@@ -23,7 +23,7 @@ pub fn dropout(input: &Tensor, p: f64, train: bool) -> Result<Tensor> {
     composite::dropout(input, p, train)
 }
 
-/// [`dropout`] in place: the result goes into `self_` (by copying).
+/// [`dropout`] in place: the result goes into `self_`.
 pub fn dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
     let keys = dispatch::active(self_.keys());
     if keys.is_boxed() {
@@ -37,8 +37,7 @@ mod forward {
     use super::*;
 
     pub fn dropout_(self_: &Tensor, p: f64, train: bool) -> Result<()> {
-        let result = composite::dropout(self_, p, train)?;
-        ops::copy_(self_, &result, false)
+        composite::dropout_(self_, p, train)
     }
 }
 

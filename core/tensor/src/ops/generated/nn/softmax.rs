@@ -23,7 +23,7 @@ pub fn softmax_int(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Ten
     composite::softmax(self_, dim, dtype)
 }
 
-/// [`softmax_int`] into `out`, resized as needed (by copying).
+/// [`softmax_int`] into `out`, resized as needed.
 pub fn softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -71,8 +71,7 @@ mod forward {
     use super::*;
 
     pub fn softmax_int_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
-        let result = composite::softmax(self_, dim, dtype)?;
-        dispatch::write_result(&result, out)
+        composite::softmax_out(self_, dim, dtype, out)
     }
 
     pub fn _softmax(self_: &Tensor, dim: i64, half_to_float: bool) -> Result<Tensor> {

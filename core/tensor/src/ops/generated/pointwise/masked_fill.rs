@@ -38,6 +38,37 @@ pub fn masked_fill_scalar_(self_: &Tensor, mask: &Tensor, value: Scalar) -> Resu
     gradient::masked_fill_scalar_(self_, mask, value)
 }
 
+/// Sets the elements under a mask to the value of a tensor without dimensions.
+///
+/// `out_i = value if mask_i, else self_i`
+///
+/// Shapes: `(*), mask broadcastable with (*), () -> (*)`. Dtypes: all. The mask must be bool; the value must have no
+/// dimensions and fit the dtype.
+///
+/// Source: <https://pytorch.org/docs/2.7/generated/torch.Tensor.masked_fill.html>
+pub fn masked_fill_tensor(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
+    let keys = dispatch::active(self_.keys() | mask.keys() | value.keys());
+    if keys.is_empty() {
+        return forward::masked_fill_tensor(self_, mask, value);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&MASKED_FILL_TENSOR, keys, vec![self_.into(), mask.into(), value.into()])?.extract();
+    }
+    gradient::masked_fill_tensor(self_, mask, value)
+}
+
+/// [`masked_fill_tensor`] in place: the result goes into `self_`.
+pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
+    let keys = dispatch::active(self_.keys() | mask.keys() | value.keys());
+    if keys.is_empty() {
+        return forward::masked_fill_tensor_(self_, mask, value);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&MASKED_FILL_TENSOR_, keys, vec![self_.into(), mask.into(), value.into()]).map(drop);
+    }
+    gradient::masked_fill_tensor_(self_, mask, value)
+}
+
 /// Below every layer: shape rule, memory, kernel.
 mod forward {
     use super::*;
@@ -63,6 +94,34 @@ mod forward {
             let place = spec.prepare_inplace(self_, Overlap::Elementwise, [mask])?;
             if dispatch::on_cpu("masked_fill_.Scalar", &place, [self_, mask])? {
                 pointwise::masked_fill(&place, self_, mask, value)?;
+            }
+            place.finish(tensor)
+        })
+    }
+
+    pub fn masked_fill_tensor(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
+        dispatch::named("masked_fill.Tensor", || {
+            let self_ = &*self_.dense()?;
+            let mask = &*mask.dense()?;
+            let value = &*value.dense()?;
+            let result = rules::masked_fill_tensor(self_, mask, value)?.make()?;
+            if dispatch::on_cpu("masked_fill.Tensor", &result, [self_, mask, value])? {
+                pointwise::masked_fill_tensor(&result, self_, mask, value)?;
+            }
+            Ok(result.into_tensor())
+        })
+    }
+
+    pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
+        dispatch::named("masked_fill_.Tensor", || {
+            let tensor = self_;
+            let self_ = &*self_.dense()?;
+            let mask = &*mask.dense()?;
+            let value = &*value.dense()?;
+            let spec = rules::masked_fill_tensor(self_, mask, value)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [mask, value])?;
+            if dispatch::on_cpu("masked_fill_.Tensor", &place, [self_, mask, value])? {
+                pointwise::masked_fill_tensor(&place, self_, mask, value)?;
             }
             place.finish(tensor)
         })
@@ -121,6 +180,61 @@ mod gradient {
             Ok(gradients)
         }
     }
+
+    pub fn masked_fill_tensor(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<Tensor> {
+        let mut result = forward::masked_fill_tensor(self_, mask, value)?;
+        if autograd::should_record([self_, value]) {
+            let edges = Edges::new().with(self_).with(value);
+            let node = MaskedFillBackward1 { mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask) };
+            autograd::record_result(&mut result, edges, node);
+        }
+        Ok(result)
+    }
+
+    pub fn masked_fill_tensor_(self_: &Tensor, mask: &Tensor, value: &Tensor) -> Result<()> {
+        let recording = autograd::should_record([self_, value]);
+        autograd::check_inplace("masked_fill_", self_, recording)?;
+        if !recording {
+            return forward::masked_fill_tensor_(self_, mask, value);
+        }
+        let edges = Edges::new().with(self_).with(value);
+        let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask);
+        forward::masked_fill_tensor_(self_, mask, value)?;
+        let node = MaskedFillBackward1 { mask: saved_mask };
+        autograd::rebase_history(self_, edges, node)
+    }
+
+    /// The derivative of `masked_fill.Tensor`.
+    struct MaskedFillBackward1 {
+        mask: Saved,
+    }
+
+    impl Backward for MaskedFillBackward1 {
+        fn name(&self) -> &str {
+            "MaskedFillBackward1"
+        }
+
+        fn saves(&self) -> bool {
+            true
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+            let mut gradients = call.undefined();
+            if call.needs(0)
+                && let Some(grad) = call.grad(0)
+            {
+                let mask = &call.unpack(&self.mask)?;
+                gradients.set(0, grad.masked_fill_scalar(mask, 0))?;
+            }
+            if call.needs(1)
+                && let Some(grad) = call.grad(0)
+            {
+                let mask = &call.unpack(&self.mask)?;
+                gradients.set(1, mask.where_scalarother(grad, 0).sum(None))?;
+            }
+            Ok(gradients)
+        }
+    }
 }
 
 /// Calls with boxed values.
@@ -134,6 +248,16 @@ mod boxed {
     pub fn masked_fill_scalar_(args: Args<'_>) -> Result<Values> {
         let self_ = args.tensor(0)?;
         super::masked_fill_scalar_(self_, args.tensor(1)?, args.scalar(2)?)?;
+        Ok(self_.clone().into())
+    }
+
+    pub fn masked_fill_tensor(args: Args<'_>) -> Result<Values> {
+        Ok(super::masked_fill_tensor(args.tensor(0)?, args.tensor(1)?, args.tensor(2)?)?.into())
+    }
+
+    pub fn masked_fill_tensor_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::masked_fill_tensor_(self_, args.tensor(1)?, args.tensor(2)?)?;
         Ok(self_.clone().into())
     }
 }
@@ -166,4 +290,34 @@ pub static MASKED_FILL_SCALAR_: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::masked_fill_scalar_,
+};
+
+/// `masked_fill.Tensor` in the operator table.
+pub static MASKED_FILL_TENSOR: OpDef = OpDef {
+    name: "masked_fill",
+    overload: "Tensor",
+    schema: "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    family: "pointwise",
+    form: Form::Function,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::Pointwise,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::masked_fill_tensor,
+};
+
+/// `masked_fill_.Tensor` in the operator table.
+pub static MASKED_FILL_TENSOR_: OpDef = OpDef {
+    name: "masked_fill_",
+    overload: "Tensor",
+    schema: "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+    family: "pointwise",
+    form: Form::InPlace,
+    kind: Kind::Kernel,
+    autocast: Autocast::None,
+    batching: Batching::Pointwise,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::masked_fill_tensor_,
 };

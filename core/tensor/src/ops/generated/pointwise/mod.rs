@@ -18,6 +18,7 @@ mod log;
 mod masked_fill;
 mod max;
 mod maximum;
+mod min;
 mod mul;
 mod neg;
 mod real;
@@ -42,9 +43,10 @@ pub use div_tensor::{div_out, div_tensor, div_tensor_};
 pub use div_tensor_mode::{div_out_mode, div_tensor_mode, div_tensor_mode_};
 pub use exp::{exp, exp_, exp_out};
 pub use log::{log, log_, log_out};
-pub use masked_fill::{masked_fill_scalar, masked_fill_scalar_};
+pub use masked_fill::{masked_fill_scalar, masked_fill_scalar_, masked_fill_tensor, masked_fill_tensor_};
 pub use max::{max_other, max_out};
 pub use maximum::{maximum, maximum_out};
+pub use min::{min_other, min_out};
 pub use mul::{mul_out, mul_scalar, mul_scalar_, mul_tensor, mul_tensor_};
 pub use neg::{neg, neg_, neg_out};
 pub use real::real;
@@ -98,10 +100,14 @@ pub static POINTWISE: &[&OpDef] = &[
     &log::LOG_OUT,
     &masked_fill::MASKED_FILL_SCALAR,
     &masked_fill::MASKED_FILL_SCALAR_,
+    &masked_fill::MASKED_FILL_TENSOR,
+    &masked_fill::MASKED_FILL_TENSOR_,
     &max::MAX_OTHER,
     &max::MAX_OUT,
     &maximum::MAXIMUM,
     &maximum::MAXIMUM_OUT,
+    &min::MIN_OTHER,
+    &min::MIN_OUT,
     &mul::MUL_TENSOR,
     &mul::MUL_TENSOR_,
     &mul::MUL_OUT,

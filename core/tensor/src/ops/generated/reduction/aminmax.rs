@@ -2,9 +2,9 @@
 //! `aminmax`: Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
 
 use crate::Tensor;
-use crate::autograd;
-use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Values};
-use crate::ops::composite;
+use crate::autograd::{self, Backward, BackwardCall, Edges, Gradients, Saved, formulas};
+use crate::dispatch::{self, Args, Autocast, Batching, Form, Kind, OpDef, Overlap, Values};
+use crate::ops::{reduce, rules};
 use rushlight_base::Result;
 
 /// Finds the smallest and the largest element, along a dimension or of all. Ties share the gradient.
@@ -17,13 +17,16 @@ use rushlight_base::Result;
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.aminmax.html>
 pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
     let keys = dispatch::active(self_.keys());
+    if keys.is_empty() {
+        return forward::aminmax(self_, dim, keepdim);
+    }
     if keys.is_boxed() {
         return dispatch::boxed(&AMINMAX, keys, vec![self_.into(), dim.into(), keepdim.into()])?.extract();
     }
-    composite::aminmax(self_, dim, keepdim)
+    gradient::aminmax(self_, dim, keepdim)
 }
 
-/// [`aminmax`] into `min` and `max`, resized as needed (by copying).
+/// [`aminmax`] into `min` and `max`, resized as needed.
 pub fn aminmax_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, min: &Tensor, max: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | min.keys() | max.keys());
     if keys.is_empty() {
@@ -44,10 +47,31 @@ pub fn aminmax_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, min: &Tensor
 mod forward {
     use super::*;
 
+    pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        dispatch::named("aminmax", || {
+            let self_ = &*self_.dense()?;
+            let [spec0, spec1] = rules::aminmax(self_, dim, keepdim)?;
+            let result0 = spec0.make()?;
+            let result1 = spec1.make()?;
+            if dispatch::on_cpu("aminmax", &result0, [self_])? {
+                reduce::aminmax(&result0, &result1, self_, dim, keepdim)?;
+            }
+            Ok((result0.into_tensor(), result1.into_tensor()))
+        })
+    }
+
     pub fn aminmax_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, min: &Tensor, max: &Tensor) -> Result<()> {
-        let (result0, result1) = composite::aminmax(self_, dim, keepdim)?;
-        dispatch::write_result(&result0, min)?;
-        dispatch::write_result(&result1, max)
+        dispatch::named("aminmax.out", || {
+            let self_ = &*self_.dense()?;
+            let [spec0, spec1] = rules::aminmax(self_, dim, keepdim)?;
+            let place0 = spec0.prepare_out(min, Overlap::Temporary, [self_])?;
+            let place1 = spec1.prepare_out(max, Overlap::Temporary, [self_])?;
+            if dispatch::on_cpu("aminmax.out", &place0, [self_])? {
+                reduce::aminmax(&place0, &place1, self_, dim, keepdim)?;
+            }
+            place0.finish(min)?;
+            place1.finish(max)
+        })
     }
 }
 
@@ -55,9 +79,59 @@ mod forward {
 mod gradient {
     use super::*;
 
+    pub fn aminmax(self_: &Tensor, dim: Option<i64>, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        let (result0, result1) = forward::aminmax(self_, dim, keepdim)?;
+        if autograd::should_record([self_]) {
+            let edges = Edges::new().with(self_);
+            let node = AminmaxBackward0 {
+                self_: Saved::input_if(edges.needs(0), self_),
+                dim,
+                keepdim,
+                max: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                min: Saved::output_if(edges.needs(0), &result0),
+            };
+            autograd::record(&[&result0, &result1], edges, node);
+        }
+        Ok((result0, result1))
+    }
+
     pub fn aminmax_out(self_: &Tensor, dim: Option<i64>, keepdim: bool, min: &Tensor, max: &Tensor) -> Result<()> {
         autograd::check_out("aminmax", [self_, min, max])?;
         forward::aminmax_out(self_, dim, keepdim, min, max)
+    }
+
+    /// The derivative of `aminmax`.
+    struct AminmaxBackward0 {
+        self_: Saved,
+        dim: Option<i64>,
+        keepdim: bool,
+        max: Saved,
+        min: Saved,
+    }
+
+    impl Backward for AminmaxBackward0 {
+        fn name(&self) -> &str {
+            "AminmaxBackward0"
+        }
+
+        fn saves(&self) -> bool {
+            true
+        }
+
+        fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
+            let mut gradients = call.undefined();
+            if call.needs(0) && (call.grad(0).is_some() || call.grad(1).is_some()) {
+                let grad = &call.grad_or_zeros(0)?;
+                let grad_max = &call.grad_or_zeros(1)?;
+                let self_ = &call.unpack(&self.self_)?;
+                let dim = self.dim;
+                let keepdim = self.keepdim;
+                let max = &call.unpack(&self.max)?;
+                let min = &call.unpack(&self.min)?;
+                gradients.set(0, formulas::aminmax([grad, grad_max], self_, [min, max], dim, keepdim))?;
+            }
+            Ok(gradients)
+        }
     }
 }
 
@@ -84,7 +158,7 @@ pub static AMINMAX: OpDef = OpDef {
     schema: "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     family: "reduction",
     form: Form::Function,
-    kind: Kind::Composite,
+    kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Reduction,
     differentiable: true,
@@ -99,7 +173,7 @@ pub static AMINMAX_OUT: OpDef = OpDef {
     schema: "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)",
     family: "reduction",
     form: Form::Out,
-    kind: Kind::Composite,
+    kind: Kind::Kernel,
     autocast: Autocast::None,
     batching: Batching::Reduction,
     differentiable: true,

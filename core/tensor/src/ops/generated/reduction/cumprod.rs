@@ -26,6 +26,18 @@ pub fn cumprod(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<Tensor>
     gradient::cumprod(self_, dim, dtype)
 }
 
+/// [`cumprod`] in place: the result goes into `self_`.
+pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+    let keys = dispatch::active(self_.keys());
+    if keys.is_empty() {
+        return forward::cumprod_(self_, dim, dtype);
+    }
+    if keys.is_boxed() {
+        return dispatch::boxed(&CUMPROD_, keys, vec![self_.into(), dim.into(), dtype.into()]).map(drop);
+    }
+    gradient::cumprod_(self_, dim, dtype)
+}
+
 /// [`cumprod`] into `out`, resized as needed.
 pub fn cumprod_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
@@ -53,11 +65,24 @@ mod forward {
         })
     }
 
+    pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+        dispatch::named("cumprod_", || {
+            let tensor = self_;
+            let self_ = &*self_.dense()?;
+            let spec = rules::cumsum(self_, dim, dtype)?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
+            if dispatch::on_cpu("cumprod_", &place, [self_])? {
+                reduce::cumprod(&place, self_, dim, dtype)?;
+            }
+            place.finish(tensor)
+        })
+    }
+
     pub fn cumprod_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
         dispatch::named("cumprod.out", || {
             let self_ = &*self_.dense()?;
             let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
             if dispatch::on_cpu("cumprod.out", &place, [self_])? {
                 reduce::cumprod(&place, self_, dim, dtype)?;
             }
@@ -82,6 +107,19 @@ mod gradient {
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
+    }
+
+    pub fn cumprod_(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<()> {
+        let recording = autograd::should_record([self_]);
+        autograd::check_inplace("cumprod_", self_, recording)?;
+        if !recording {
+            return forward::cumprod_(self_, dim, dtype);
+        }
+        let edges = Edges::new().with(self_);
+        let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
+        forward::cumprod_(self_, dim, dtype)?;
+        let node = CumprodBackward0 { self_: saved_self, dim, result: Saved::output_if(edges.needs(0), self_) };
+        autograd::rebase_history(self_, edges, node)
     }
 
     pub fn cumprod_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
@@ -128,6 +166,12 @@ mod boxed {
         Ok(super::cumprod(args.tensor(0)?, args.int(1)?, args.dtype_opt(2)?)?.into())
     }
 
+    pub fn cumprod_(args: Args<'_>) -> Result<Values> {
+        let self_ = args.tensor(0)?;
+        super::cumprod_(self_, args.int(1)?, args.dtype_opt(2)?)?;
+        Ok(self_.clone().into())
+    }
+
     pub fn cumprod_out(args: Args<'_>) -> Result<Values> {
         let out = args.tensor(3)?;
         super::cumprod_out(args.tensor(0)?, args.int(1)?, args.dtype_opt(2)?, out)?;
@@ -148,6 +192,21 @@ pub static CUMPROD: OpDef = OpDef {
     differentiable: true,
     nondeterministic: false,
     call: boxed::cumprod,
+};
+
+/// `cumprod_` in the operator table.
+pub static CUMPROD_: OpDef = OpDef {
+    name: "cumprod_",
+    overload: "",
+    schema: "cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+    family: "reduction",
+    form: Form::InPlace,
+    kind: Kind::Kernel,
+    autocast: Autocast::Fp32,
+    batching: Batching::None,
+    differentiable: true,
+    nondeterministic: false,
+    call: boxed::cumprod_,
 };
 
 /// `cumprod.out` in the operator table.

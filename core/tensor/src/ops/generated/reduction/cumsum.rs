@@ -69,7 +69,7 @@ mod forward {
             let tensor = self_;
             let self_ = &*self_.dense()?;
             let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_inplace(self_, Overlap::Temporary, [])?;
+            let place = spec.prepare_inplace(self_, Overlap::Elementwise, [])?;
             if dispatch::on_cpu("cumsum_", &place, [self_])? {
                 reduce::cumsum(&place, self_, dim, dtype)?;
             }
@@ -81,7 +81,7 @@ mod forward {
         dispatch::named("cumsum.out", || {
             let self_ = &*self_.dense()?;
             let spec = rules::cumsum(self_, dim, dtype)?;
-            let place = spec.prepare_out(out, Overlap::Temporary, [self_])?;
+            let place = spec.prepare_out(out, Overlap::Elementwise, [self_])?;
             if dispatch::on_cpu("cumsum.out", &place, [self_])? {
                 reduce::cumsum(&place, self_, dim, dtype)?;
             }

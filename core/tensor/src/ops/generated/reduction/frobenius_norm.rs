@@ -23,7 +23,7 @@ pub fn frobenius_norm_dim(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<
     composite::frobenius_norm_dim(self_, dim, keepdim)
 }
 
-/// [`frobenius_norm_dim`] into `out`, resized as needed (by copying).
+/// [`frobenius_norm_dim`] into `out`, resized as needed.
 pub fn frobenius_norm_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -41,8 +41,7 @@ mod forward {
     use super::*;
 
     pub fn frobenius_norm_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
-        let result = composite::frobenius_norm_dim(self_, dim, keepdim)?;
-        dispatch::write_result(&result, out)
+        composite::frobenius_norm_dim_out(self_, dim, keepdim, out)
     }
 }
 

@@ -23,7 +23,7 @@ pub fn logsumexp(self_: &Tensor, dim: &[i64], keepdim: bool) -> Result<Tensor> {
     composite::logsumexp(self_, dim, keepdim)
 }
 
-/// [`logsumexp`] into `out`, resized as needed (by copying).
+/// [`logsumexp`] into `out`, resized as needed.
 pub fn logsumexp_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -41,8 +41,7 @@ mod forward {
     use super::*;
 
     pub fn logsumexp_out(self_: &Tensor, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
-        let result = composite::logsumexp(self_, dim, keepdim)?;
-        dispatch::write_result(&result, out)
+        composite::logsumexp_out(self_, dim, keepdim, out)
     }
 }
 

@@ -18,6 +18,7 @@ mod cumsum;
 mod cumsum_from_end;
 mod frobenius_norm;
 mod linalg_vector_norm;
+mod logcumsumexp;
 mod logsumexp;
 mod max;
 mod mean;
@@ -31,6 +32,7 @@ mod prod;
 mod std;
 mod std_mean;
 mod sum;
+mod sum_to_size;
 mod topk;
 mod value_selecting_reduction_backward;
 mod var;
@@ -46,11 +48,12 @@ pub use argmin::{argmin, argmin_out};
 pub use count_nonzero::{count_nonzero, count_nonzero_dim_intlist};
 pub use cummax::{cummax, cummax_out};
 pub use cummin::{cummin, cummin_out};
-pub use cumprod::{cumprod, cumprod_out};
+pub use cumprod::{cumprod, cumprod_, cumprod_out};
 pub use cumsum::{cumsum, cumsum_, cumsum_out};
 pub use cumsum_from_end::_cumsum_from_end;
 pub use frobenius_norm::{frobenius_norm_dim, frobenius_norm_out};
 pub use linalg_vector_norm::{linalg_vector_norm, linalg_vector_norm_out};
+pub use logcumsumexp::{logcumsumexp, logcumsumexp_out};
 pub use logsumexp::{logsumexp, logsumexp_out};
 pub use max::{max, max_dim, max_dim_max, max_unary_out};
 pub use mean::{mean, mean_dim, mean_dtype_out, mean_out};
@@ -66,6 +69,7 @@ pub use prod::{prod, prod_dim_int, prod_int_out};
 pub use std::{std, std_correction, std_correction_out, std_dim, std_out};
 pub use std_mean::{std_mean, std_mean_correction, std_mean_dim};
 pub use sum::{sum, sum_dim_intlist, sum_intlist_out};
+pub use sum_to_size::sum_to_size;
 pub use topk::{topk, topk_values};
 pub use value_selecting_reduction_backward::value_selecting_reduction_backward;
 pub use var::{var, var_correction, var_correction_out, var_dim, var_out};
@@ -102,6 +106,7 @@ pub static REDUCTION: &[&OpDef] = &[
     &cummin::CUMMIN,
     &cummin::CUMMIN_OUT,
     &cumprod::CUMPROD,
+    &cumprod::CUMPROD_,
     &cumprod::CUMPROD_OUT,
     &cumsum::CUMSUM,
     &cumsum::CUMSUM_,
@@ -111,6 +116,8 @@ pub static REDUCTION: &[&OpDef] = &[
     &frobenius_norm::FROBENIUS_NORM_OUT,
     &linalg_vector_norm::LINALG_VECTOR_NORM,
     &linalg_vector_norm::LINALG_VECTOR_NORM_OUT,
+    &logcumsumexp::LOGCUMSUMEXP,
+    &logcumsumexp::LOGCUMSUMEXP_OUT,
     &logsumexp::LOGSUMEXP,
     &logsumexp::LOGSUMEXP_OUT,
     &max::MAX,
@@ -155,6 +162,7 @@ pub static REDUCTION: &[&OpDef] = &[
     &sum::SUM,
     &sum::SUM_DIM_INTLIST,
     &sum::SUM_INTLIST_OUT,
+    &sum_to_size::SUM_TO_SIZE,
     &topk::TOPK,
     &topk::TOPK_VALUES,
     &value_selecting_reduction_backward::VALUE_SELECTING_REDUCTION_BACKWARD,

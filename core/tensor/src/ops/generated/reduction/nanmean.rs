@@ -24,7 +24,7 @@ pub fn nanmean(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option
     composite::nanmean(self_, dim, keepdim, dtype)
 }
 
-/// [`nanmean`] into `out`, resized as needed (by copying).
+/// [`nanmean`] into `out`, resized as needed.
 pub fn nanmean_out(
     self_: &Tensor,
     dim: Option<&[i64]>,
@@ -58,8 +58,7 @@ mod forward {
         dtype: Option<DType>,
         out: &Tensor,
     ) -> Result<()> {
-        let result = composite::nanmean(self_, dim, keepdim, dtype)?;
-        dispatch::write_result(&result, out)
+        composite::nanmean_out(self_, dim, keepdim, dtype, out)
     }
 }
 

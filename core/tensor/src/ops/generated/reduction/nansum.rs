@@ -23,7 +23,7 @@ pub fn nansum(self_: &Tensor, dim: Option<&[i64]>, keepdim: bool, dtype: Option<
     composite::nansum(self_, dim, keepdim, dtype)
 }
 
-/// [`nansum`] into `out`, resized as needed (by copying).
+/// [`nansum`] into `out`, resized as needed.
 pub fn nansum_out(
     self_: &Tensor,
     dim: Option<&[i64]>,
@@ -57,8 +57,7 @@ mod forward {
         dtype: Option<DType>,
         out: &Tensor,
     ) -> Result<()> {
-        let result = composite::nansum(self_, dim, keepdim, dtype)?;
-        dispatch::write_result(&result, out)
+        composite::nansum_out(self_, dim, keepdim, dtype, out)
     }
 }
 

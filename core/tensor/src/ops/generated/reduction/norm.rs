@@ -64,7 +64,7 @@ pub fn norm_scalaropt_dim_dtype(
     composite::norm_scalaropt_dim_dtype(self_, p, dim, keepdim, dtype)
 }
 
-/// [`norm_scalaropt_dim_dtype`] into `out`, resized as needed (by copying).
+/// [`norm_scalaropt_dim_dtype`] into `out`, resized as needed.
 pub fn norm_dtype_out(
     self_: &Tensor,
     p: Option<Scalar>,
@@ -105,7 +105,7 @@ pub fn norm_scalaropt_dim(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdi
     composite::norm_scalaropt_dim(self_, p, dim, keepdim)
 }
 
-/// [`norm_scalaropt_dim`] into `out`, resized as needed (by copying).
+/// [`norm_scalaropt_dim`] into `out`, resized as needed.
 pub fn norm_out(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -130,13 +130,11 @@ mod forward {
         dtype: DType,
         out: &Tensor,
     ) -> Result<()> {
-        let result = composite::norm_scalaropt_dim_dtype(self_, p, dim, keepdim, dtype)?;
-        dispatch::write_result(&result, out)
+        composite::norm_scalaropt_dim_dtype_out(self_, p, dim, keepdim, dtype, out)
     }
 
     pub fn norm_out(self_: &Tensor, p: Option<Scalar>, dim: &[i64], keepdim: bool, out: &Tensor) -> Result<()> {
-        let result = composite::norm_scalaropt_dim(self_, p, dim, keepdim)?;
-        dispatch::write_result(&result, out)
+        composite::norm_scalaropt_dim_out(self_, p, dim, keepdim, out)
     }
 }
 

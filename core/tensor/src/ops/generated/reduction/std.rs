@@ -39,7 +39,7 @@ pub fn std_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
     composite::std_dim(self_, dim, unbiased, keepdim)
 }
 
-/// [`std_dim`] into `out`, resized as needed (by copying).
+/// [`std_dim`] into `out`, resized as needed.
 pub fn std_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -114,8 +114,7 @@ mod forward {
     use super::*;
 
     pub fn std_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
-        let result = composite::std_dim(self_, dim, unbiased, keepdim)?;
-        dispatch::write_result(&result, out)
+        composite::std_dim_out(self_, dim, unbiased, keepdim, out)
     }
 
     pub fn std_correction(

@@ -39,7 +39,7 @@ pub fn var_dim(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: boo
     composite::var_dim(self_, dim, unbiased, keepdim)
 }
 
-/// [`var_dim`] into `out`, resized as needed (by copying).
+/// [`var_dim`] into `out`, resized as needed.
 pub fn var_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
     let keys = dispatch::active(self_.keys() | out.keys());
     if keys.is_empty() {
@@ -113,8 +113,7 @@ mod forward {
     use super::*;
 
     pub fn var_out(self_: &Tensor, dim: Option<&[i64]>, unbiased: bool, keepdim: bool, out: &Tensor) -> Result<()> {
-        let result = composite::var_dim(self_, dim, unbiased, keepdim)?;
-        dispatch::write_result(&result, out)
+        composite::var_dim_out(self_, dim, unbiased, keepdim, out)
     }
 
     pub fn var_correction(

@@ -36,4 +36,21 @@ public final class Results {
      * @param max as the operator describes it
      */
     public record MinMax(Tensor min, Tensor max) {}
+
+    /**
+     * The results result0, result1, result2.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     * @param result2 as the operator describes it
+     */
+    public record Result0Result1Result2(Tensor result0, Tensor result1, Tensor result2) {}
+
+    /**
+     * The results hist, binEdges.
+     *
+     * @param hist as the operator describes it
+     * @param binEdges as the operator describes it
+     */
+    public record HistBinEdges(Tensor hist, Tensor binEdges) {}
 }

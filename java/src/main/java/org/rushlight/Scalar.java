@@ -1,6 +1,7 @@
 package org.rushlight;
 
 import java.math.BigInteger;
+import java.util.Arrays;
 
 /**
  * A number without a tensor, as operators take it: bool, integer, real or complex. Being a {@link Number}, it goes wherever an
@@ -102,6 +103,18 @@ public final class Scalar extends Number {
     /** Called by the native side. */
     static Scalar ofParts(int tag, long bits, double imag) {
         return new Scalar(tag, bits, imag);
+    }
+
+    static int[] tags(Number[] values) {
+        return Arrays.stream(values).mapToInt(value -> of(value).tag).toArray();
+    }
+
+    static long[] bits(Number[] values) {
+        return Arrays.stream(values).mapToLong(value -> of(value).bits).toArray();
+    }
+
+    static double[] imags(Number[] values) {
+        return Arrays.stream(values).mapToDouble(value -> of(value).imag).toArray();
     }
 
     int tag() {

@@ -58,66 +58,6 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
-    /**
-     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
-     * <p>{@code out_i = ln(self_i / (1 - self_i))}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param eps as in the formula, or null for none
-     * @return the result
-     */
-    public final Tensor logit(Double eps) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.logit(self.handle(), eps != null, Convert.doubleOrZero(eps)));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code logit(Double.valueOf(eps))}. */
-    public final Tensor logit(double eps) {
-        return logit(Double.valueOf(eps));
-    }
-
-    /** The same as {@code logit((Double) null)}. */
-    public final Tensor logit() {
-        return logit((Double) null);
-    }
-
-    /**
-     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
-     * <p>{@code out_i = ln(self_i / (1 - self_i))}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param eps as in the formula, or null for none
-     * @return what was written
-     */
-    public final Tensor logit_(Double eps) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.logit_(self.handle(), eps != null, Convert.doubleOrZero(eps));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code logit_(Double.valueOf(eps))}. */
-    public final Tensor logit_(double eps) {
-        return logit_(Double.valueOf(eps));
-    }
-
-    /** The same as {@code logit_((Double) null)}. */
-    public final Tensor logit_() {
-        return logit_((Double) null);
-    }
-
     // bitwise: Bits of integers and bools.
 
     /**
@@ -1624,57 +1564,6 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
-    // distance: Distances and angles between vectors.
-
-    /**
-     * The p-norm of the difference of two tensors, taken as vectors.
-     * <p>{@code out = |self - other|_p}
-     * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
-     *
-     * @param other as in the formula
-     * @param p as in the formula
-     * @return the result
-     */
-    public final Tensor dist(Tensor other, Number p) {
-        Scalar p1 = Scalar.of(p);
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.dist(self.handle(), other.handle(), p1.tag(), p1.bits(), p1.imag()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /** The same as {@code dist(other, 2)}. */
-    public final Tensor dist(Tensor other) {
-        return dist(other, 2);
-    }
-
-    /**
-     * Scales the slices along a dimension whose p-norm is above a limit down to it.
-     * <p>{@code out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>self</code> has two dimensions or more; <code>p</code> must be positive and <code>maxnorm</code> not negative.
-     *
-     * @param p as in the formula
-     * @param dim as in the formula
-     * @param maxnorm as in the formula
-     * @return the result
-     */
-    public final Tensor renorm(Number p, long dim, Number maxnorm) {
-        Scalar p1 = Scalar.of(p);
-        Scalar maxnorm1 = Scalar.of(maxnorm);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.renorm(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, maxnorm1.tag(), maxnorm1.bits(), maxnorm1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
     // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
 
     /**
@@ -2909,272 +2798,6 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
-    /**
-     * Raises each element to a power, in doubles.
-     * <p>{@code out_i = self_i^(exponent_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
-     *
-     * @param exponent as in the formula
-     * @return the result
-     */
-    public final Tensor float_power(Tensor exponent) {
-        Tensor self = self();
-        Tensor.acquire(self, exponent);
-        try {
-            return Tensor.wrap(Native.float_power_Tensor_Tensor(self.handle(), exponent.handle()));
-        } finally {
-            Tensor.release(self, exponent);
-        }
-    }
-
-    /**
-     * Raises each element to one power, in doubles.
-     * <p>{@code out_i = self_i^exponent}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: An out tensor must hold doubles.
-     *
-     * @param exponent as in the formula
-     * @return the result
-     */
-    public final Tensor float_power(Number exponent) {
-        Scalar exponent1 = Scalar.of(exponent);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.float_power_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Raises each element to a power, in place.
-     * <p>{@code self_i = self_i^(exponent_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable to it -> (*)}.
-     * <p>Errors: The tensor must hold doubles, or complex numbers of doubles.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param exponent as in the formula
-     * @return what was written
-     */
-    public final Tensor float_power_(Tensor exponent) {
-        Tensor self = self();
-        Tensor.acquire(self, exponent);
-        try {
-            Native.float_power_Tensor_(self.handle(), exponent.handle());
-            return self;
-        } finally {
-            Tensor.release(self, exponent);
-        }
-    }
-
-    /**
-     * Raises each element to one power, in place.
-     * <p>{@code self_i = self_i^exponent}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: The tensor must hold doubles, or complex numbers of doubles.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param exponent as in the formula
-     * @return what was written
-     */
-    public final Tensor float_power_(Number exponent) {
-        Scalar exponent1 = Scalar.of(exponent);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.float_power_Scalar_(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    // factory: Sequences, identities, windows, and tensors made in the image of others.
-
-    /**
-     * Makes a tensor with the dtype and device of another, without setting its elements.
-     * <p>{@code out_i = unspecified}
-     * <p>Shapes: {@code size -> size}.
-     * <p>Errors: A negative size is an error; so is running out of memory.
-     *
-     * @param size as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public final Tensor new_empty(long[] size, TensorOptions options) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.new_empty(self.handle(), size, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code new_empty(size, (TensorOptions) null)}. */
-    public final Tensor new_empty(long... size) {
-        return new_empty(size, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a tensor with the dtype and device of another and the given strides, without setting its elements.
-     * <p>{@code out_i = unspecified}
-     * <p>Shapes: {@code size, stride -> size}.
-     * <p>Errors: <code>size</code> and <code>stride</code> must have the same length; both must be non-negative.
-     *
-     * @param size as in the formula
-     * @param stride as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public final Tensor new_empty_strided(long[] size, long[] stride, TensorOptions options) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.new_empty_strided(self.handle(), size, stride, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code new_empty_strided(size, stride, (TensorOptions) null)}. */
-    public final Tensor new_empty_strided(long[] size, long... stride) {
-        return new_empty_strided(size, stride, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a tensor with the dtype and device of another, filled with one value.
-     * <p>{@code out_i = fill_value}
-     * <p>Shapes: {@code size -> size}.
-     * <p>Errors: A negative size is an error; so is running out of memory.
-     *
-     * @param size as in the formula
-     * @param fillValue as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public final Tensor new_full(long[] size, Number fillValue, TensorOptions options) {
-        Scalar fillValue1 = Scalar.of(fillValue);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.new_full(self.handle(), size, fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code new_full(size, fillValue, (TensorOptions) null)}. */
-    public final Tensor new_full(long[] size, Number fillValue) {
-        return new_full(size, fillValue, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a tensor of ones with the dtype and device of another.
-     * <p>{@code out_i = 1}
-     * <p>Shapes: {@code size -> size}.
-     * <p>Errors: A negative size is an error; so is running out of memory.
-     *
-     * @param size as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public final Tensor new_ones(long[] size, TensorOptions options) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.new_ones(self.handle(), size, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code new_ones(size, (TensorOptions) null)}. */
-    public final Tensor new_ones(long... size) {
-        return new_ones(size, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a tensor of zeros with the dtype and device of another.
-     * <p>{@code out_i = 0}
-     * <p>Shapes: {@code size -> size}.
-     * <p>Errors: A negative size is an error; so is running out of memory.
-     *
-     * @param size as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public final Tensor new_zeros(long[] size, TensorOptions options) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.new_zeros(self.handle(), size, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code new_zeros(size, (TensorOptions) null)}. */
-    public final Tensor new_zeros(long... size) {
-        return new_zeros(size, (TensorOptions) null);
-    }
-
-    /**
-     * Gives the tensor other sizes, and more memory if they need it; elements that were not there before are not set.
-     * <p>{@code out = the first elements of the storage of self, in row-major order}
-     * <p>Shapes: {@code (*) -> size}.
-     * <p>Errors: A tensor that requires gradients cannot be resized; memory_format=preserve is refused.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param size as in the formula
-     * @param memoryFormat the order of the strides, or null for the usual one
-     * @return what was written
-     */
-    public final Tensor resize_(long[] size, MemoryFormat memoryFormat) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.resize_(self.handle(), size, MemoryFormat.codeOf(memoryFormat));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code resize_(size, (MemoryFormat) null)}. */
-    public final Tensor resize_(long... size) {
-        return resize_(size, (MemoryFormat) null);
-    }
-
-    /**
-     * Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
-     * <p>{@code out = the first elements of the storage of self, in row-major order}
-     * <p>Shapes: {@code (*), (size) -> size}.
-     * <p>Errors: A tensor that requires gradients cannot be resized.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param theTemplate as in the formula
-     * @param memoryFormat the order of the strides, or null for the usual one
-     * @return what was written
-     */
-    public final Tensor resize_as_(Tensor theTemplate, MemoryFormat memoryFormat) {
-        Tensor self = self();
-        Tensor.acquire(self, theTemplate);
-        try {
-            Native.resize_as_(self.handle(), theTemplate.handle(), MemoryFormat.codeOf(memoryFormat));
-            return self;
-        } finally {
-            Tensor.release(self, theTemplate);
-        }
-    }
-
-    /** The same as {@code resize_as_(theTemplate, (MemoryFormat) null)}. */
-    public final Tensor resize_as_(Tensor theTemplate) {
-        return resize_as_(theTemplate, (MemoryFormat) null);
-    }
-
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -3863,6 +3486,117 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     *
+     * @param indices as in the formula
+     * @return the result
+     */
+    public final Tensor index(Tensor[] indices) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public final Tensor index_put(Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put(indices, values, false)}. */
+    public final Tensor index_put(Tensor[] indices, Tensor values) {
+        return index_put(indices, values, false);
+    }
+
+    /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return what was written
+     */
+    public final Tensor index_put_(Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate);
+            return self;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put_(indices, values, false)}. */
+    public final Tensor index_put_(Tensor[] indices, Tensor values) {
+        return index_put_(indices, values, false);
+    }
+
+    /**
+     * Writes values as <code>index_put</code> does; the indices are checked whether <code>unsafe</code> or not.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @param unsafe as in the formula
+     * @return what was written
+     */
+    public final Tensor _index_put_impl_(Tensor[] indices, Tensor values, boolean accumulate, boolean unsafe) {
+        Tensor self = self();
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            Native._index_put_impl_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate, unsafe);
+            return self;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _index_put_impl_(indices, values, accumulate, false)}. */
+    public final Tensor _index_put_impl_(Tensor[] indices, Tensor values, boolean accumulate) {
+        return _index_put_impl_(indices, values, accumulate, false);
+    }
+
+    /** The same as {@code _index_put_impl_(indices, values, false, false)}. */
+    public final Tensor _index_put_impl_(Tensor[] indices, Tensor values) {
+        return _index_put_impl_(indices, values, false, false);
+    }
+
+    /**
      * A copy of the tensor with one slice replaced.
      * <p>{@code out[..., index, ...] = src}
      * <p>Shapes: {@code (..., d, ...), (..., ...) -> (..., d, ...)}.
@@ -3976,38 +3710,6 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code diagonal_scatter(src, 0L, 0L, 1L)}. */
     public final Tensor diagonal_scatter(Tensor src) {
         return diagonal_scatter(src, 0L, 0L, 1L);
-    }
-
-    /**
-     * A copy of the tensor with the elements replaced that the given sizes and strides show.
-     * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
-     * <p>Shapes: {@code (*), size -> (*)}.
-     * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
-     *
-     * @param src as in the formula
-     * @param size as in the formula
-     * @param stride as in the formula
-     * @param storageOffset as in the formula, or null for none
-     * @return the result
-     */
-    public final Tensor as_strided_scatter(Tensor src, long[] size, long[] stride, Long storageOffset) {
-        Tensor self = self();
-        Tensor.acquire(self, src);
-        try {
-            return Tensor.wrap(Native.as_strided_scatter(self.handle(), src.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
-        } finally {
-            Tensor.release(self, src);
-        }
-    }
-
-    /** The same as {@code as_strided_scatter(src, size, stride, Long.valueOf(storageOffset))}. */
-    public final Tensor as_strided_scatter(Tensor src, long[] size, long[] stride, long storageOffset) {
-        return as_strided_scatter(src, size, stride, Long.valueOf(storageOffset));
-    }
-
-    /** The same as {@code as_strided_scatter(src, size, stride, (Long) null)}. */
-    public final Tensor as_strided_scatter(Tensor src, long[] size, long... stride) {
-        return as_strided_scatter(src, size, stride, (Long) null);
     }
 
     /**
@@ -4679,31 +4381,6 @@ public abstract sealed class TensorMethods permits Tensor {
         return rot90(1L, new long[] {0, 1});
     }
 
-    /**
-     * Splits a dimension as chunk does; the parts are not counted as views of one another.
-     * <p>{@code out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)}
-     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., size, ...)}.
-     * <p>Errors: <code>chunks</code> must be positive.
-     *
-     * @param chunks as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public final Tensor[] unsafe_chunk(long chunks, long dim) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrapAll(Native.unsafe_chunk(self.handle(), chunks, dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code unsafe_chunk(chunks, 0L)}. */
-    public final Tensor[] unsafe_chunk(long chunks) {
-        return unsafe_chunk(chunks, 0L);
-    }
-
     // linalg: Products of matrices.
 
     /**
@@ -5222,6 +4899,73 @@ public abstract sealed class TensorMethods permits Tensor {
         Tensor.acquire(self, other);
         try {
             return Tensor.wrap(Native.matmul(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies vectors as <code>linalg_cross</code> does, along the first dimension of size 3 unless one is given.
+     * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
+     * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
+     * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     *
+     * @param other as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor cross(Tensor other, Long dim) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.cross(self.handle(), other.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code cross(other, Long.valueOf(dim))}. */
+    public final Tensor cross(Tensor other, long dim) {
+        return cross(other, Long.valueOf(dim));
+    }
+
+    /** The same as {@code cross(other, (Long) null)}. */
+    public final Tensor cross(Tensor other) {
+        return cross(other, (Long) null);
+    }
+
+    /**
+     * Sums the diagonal of a matrix; integers give int64.
+     * <p>{@code out = sum_i self[i, i]}
+     * <p>Shapes: {@code (n, m) -> ()}.
+     * <p>Errors: There must be two dimensions; bool and halves are refused.
+     *
+     * @return the result
+     */
+    public final Tensor trace() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.trace(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element of a tensor with a whole other one: the Kronecker product.
+     * <p>{@code out[i * m + j] = self[i] * other[j] for each dimension, of size m in other}
+     * <p>Shapes: {@code (n_0, ...), (m_0, ...) -> (n_0 m_0, ...)}.
+     * <p>Errors: None.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor kron(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.kron(self.handle(), other.handle()));
         } finally {
             Tensor.release(self, other);
         }
@@ -6434,697 +6178,6 @@ public abstract sealed class TensorMethods permits Tensor {
         return addcdiv_(tensor1, tensor2, 1);
     }
 
-    /**
-     * Subtracts element by element, as sub.
-     * <p>{@code out_i = self_i - alpha * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As sub.
-     *
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @return the result
-     */
-    public final Tensor subtract(Tensor other, Number alpha) {
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.subtract_Tensor(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /** The same as {@code subtract(other, 1)}. */
-    public final Tensor subtract(Tensor other) {
-        return subtract(other, 1);
-    }
-
-    /**
-     * Subtracts element by element, as sub.
-     * <p>{@code out_i = self_i - alpha * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As sub.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @return what was written
-     */
-    public final Tensor subtract_(Tensor other, Number alpha) {
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.subtract_Tensor_(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /** The same as {@code subtract_(other, 1)}. */
-    public final Tensor subtract_(Tensor other) {
-        return subtract_(other, 1);
-    }
-
-    /**
-     * Subtracts a number from each element, as sub.
-     * <p>{@code out_i = self_i - alpha * other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: As sub.
-     *
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @return the result
-     */
-    public final Tensor subtract(Number other, Number alpha) {
-        Scalar other1 = Scalar.of(other);
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.subtract_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code subtract(other, 1)}. */
-    public final Tensor subtract(Number other) {
-        return subtract(other, 1);
-    }
-
-    /**
-     * Subtracts a number from each element, as sub.
-     * <p>{@code out_i = self_i - alpha * other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: As sub.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @return what was written
-     */
-    public final Tensor subtract_(Number other, Number alpha) {
-        Scalar other1 = Scalar.of(other);
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.subtract_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code subtract_(other, 1)}. */
-    public final Tensor subtract_(Number other) {
-        return subtract_(other, 1);
-    }
-
-    /**
-     * Multiplies element by element, as mul.
-     * <p>{@code out_i = self_i * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor multiply(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.multiply_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Multiplies element by element, as mul.
-     * <p>{@code out_i = self_i * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor multiply_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.multiply_Tensor_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Multiplies each element by a number, as mul.
-     * <p>{@code out_i = self_i * other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor multiply(Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.multiply_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Multiplies each element by a number, as mul.
-     * <p>{@code out_i = self_i * other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor multiply_(Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.multiply_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor divide(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.divide_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor divide_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.divide_Tensor_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides each element by a number, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor divide(Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides each element by a number, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor divide_(Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.divide_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor true_divide(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.true_divide_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor true_divide_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.true_divide_Tensor_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides each element by a number, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor true_divide(Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.true_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides each element by a number, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor true_divide_(Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.true_divide_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides and rounds as asked, as div: not at all, toward zero, or down.
-     * <p>{@code out_i = round(self_i / other_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     *
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @return the result
-     */
-    public final Tensor divide(Tensor other, String roundingMode) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.divide_Tensor_mode(self.handle(), other.handle(), roundingMode));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides and rounds as asked, as div: not at all, toward zero, or down.
-     * <p>{@code out_i = round(self_i / other_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @return what was written
-     */
-    public final Tensor divide_(Tensor other, String roundingMode) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.divide_Tensor_mode_(self.handle(), other.handle(), roundingMode);
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides by a number and rounds as asked, as div.
-     * <p>{@code out_i = round(self_i / other)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     *
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @return the result
-     */
-    public final Tensor divide(Number other, String roundingMode) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.divide_Scalar_mode(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides by a number and rounds as asked, as div.
-     * <p>{@code out_i = round(self_i / other)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @return what was written
-     */
-    public final Tensor divide_(Number other, String roundingMode) {
-        Scalar other1 = Scalar.of(other);
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.divide_Scalar_mode_(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode);
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Returns the tensor itself.
-     * <p>{@code out_i = +self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Bool tensors are refused.
-     *
-     * @return the result
-     */
-    public final Tensor positive() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.positive(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
-     * <p>{@code out_i = the angle from the first axis to self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @return the result
-     */
-    public final Tensor angle() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.angle(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Tests which elements are equal up to a tolerance.
-     * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be of one dtype; tolerances must not be negative.
-     *
-     * @param other as in the formula
-     * @param rtol as in the formula
-     * @param atol as in the formula
-     * @param equalNan as in the formula
-     * @return the result
-     */
-    public final Tensor isclose(Tensor other, double rtol, double atol, boolean equalNan) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.isclose(self.handle(), other.handle(), rtol, atol, equalNan));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /** The same as {@code isclose(other, rtol, atol, false)}. */
-    public final Tensor isclose(Tensor other, double rtol, double atol) {
-        return isclose(other, rtol, atol, false);
-    }
-
-    /** The same as {@code isclose(other, rtol, 1e-8, false)}. */
-    public final Tensor isclose(Tensor other, double rtol) {
-        return isclose(other, rtol, 1e-8, false);
-    }
-
-    /** The same as {@code isclose(other, 1e-5, 1e-8, false)}. */
-    public final Tensor isclose(Tensor other) {
-        return isclose(other, 1e-5, 1e-8, false);
-    }
-
-    /**
-     * Tests which numbers have no imaginary part.
-     * <p>{@code out_i = the imaginary part of self_i is 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @return the result
-     */
-    public final Tensor isreal() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.isreal(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
-     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
-     * <p>Shapes: {@code (*) -> (*), (*)}.
-     * <p>Errors: Only floating tensors have mantissas.
-     *
-     * @return the result
-     */
-    public final Results.MantissaExponent frexp() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Tensor[] results = Tensor.wrapAll(Native.frexp_Tensor(self.handle()));
-            return new Results.MantissaExponent(results[0], results[1]);
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Multiplies by powers of 2.
-     * <p>{@code out_i = self_i * 2^(other_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor ldexp(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.ldexp_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the next floating-point number in the direction of another.
-     * <p>{@code out_i = the number next to self_i towards other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor nextafter(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.nextafter(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the next floating-point number in the direction of another.
-     * <p>{@code out_i = the number next to self_i towards other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor nextafter_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.nextafter_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the greatest common divisor.
-     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor gcd(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.gcd(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the greatest common divisor.
-     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor gcd_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.gcd_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the least common multiple.
-     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     *
-     * @param other as in the formula
-     * @return the result
-     */
-    public final Tensor lcm(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.lcm(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the least common multiple.
-     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor lcm_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.lcm_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
     // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
 
     /**
@@ -8066,6 +7119,25 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor min(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.min_other(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
      * Chooses from two tensors by a condition.
      * <p>{@code out_i = self_i if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
@@ -8151,6 +7223,48 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Sets the elements under a mask to the value of a tensor without dimensions.
+     * <p>{@code out_i = value if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
+     * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     *
+     * @param mask as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public final Tensor masked_fill(Tensor mask, Tensor value) {
+        Tensor self = self();
+        Tensor.acquire(self, mask, value);
+        try {
+            return Tensor.wrap(Native.masked_fill_Tensor(self.handle(), mask.handle(), value.handle()));
+        } finally {
+            Tensor.release(self, mask, value);
+        }
+    }
+
+    /**
+     * Sets the elements under a mask to the value of a tensor without dimensions.
+     * <p>{@code out_i = value if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
+     * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param mask as in the formula
+     * @param value as in the formula
+     * @return what was written
+     */
+    public final Tensor masked_fill_(Tensor mask, Tensor value) {
+        Tensor self = self();
+        Tensor.acquire(self, mask, value);
+        try {
+            Native.masked_fill_Tensor_(self.handle(), mask.handle(), value.handle());
+            return self;
+        } finally {
+            Tensor.release(self, mask, value);
+        }
+    }
+
+    /**
      * Writes the complex conjugate of each element; real tensors are copied.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
@@ -8189,7 +7303,7 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
-     * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
+     * Conjugates each element; a real tensor is returned as it is.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -8408,263 +7522,6 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code bernoulli_(p, (Generator) null)}. */
     public final Tensor bernoulli_(Tensor p) {
         return bernoulli_(p, (Generator) null);
-    }
-
-    /**
-     * Fills the tensor with exponential numbers.
-     * <p>{@code self_i ~ lambd * e^(-lambd * x)}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>lambd</code> must be positive.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param lambd as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor exponential_(double lambd, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.exponential_(self.handle(), lambd, Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code exponential_(lambd, (Generator) null)}. */
-    public final Tensor exponential_(double lambd) {
-        return exponential_(lambd, (Generator) null);
-    }
-
-    /** The same as {@code exponential_(1.0, (Generator) null)}. */
-    public final Tensor exponential_() {
-        return exponential_(1.0, (Generator) null);
-    }
-
-    /**
-     * Fills the tensor with Cauchy numbers.
-     * <p>{@code self_i ~ sigma / (pi * ((x - median)^2 + sigma^2))}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>sigma</code> must be positive.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param median as in the formula
-     * @param sigma as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor cauchy_(double median, double sigma, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.cauchy_(self.handle(), median, sigma, Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code cauchy_(median, sigma, (Generator) null)}. */
-    public final Tensor cauchy_(double median, double sigma) {
-        return cauchy_(median, sigma, (Generator) null);
-    }
-
-    /** The same as {@code cauchy_(median, 1.0, (Generator) null)}. */
-    public final Tensor cauchy_(double median) {
-        return cauchy_(median, 1.0, (Generator) null);
-    }
-
-    /** The same as {@code cauchy_(0.0, 1.0, (Generator) null)}. */
-    public final Tensor cauchy_() {
-        return cauchy_(0.0, 1.0, (Generator) null);
-    }
-
-    /**
-     * Fills the tensor with powers of e of normal numbers.
-     * <p>{@code ln(self_i) ~ N(mean, std^2)}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>std</code> must be positive.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor log_normal_(double mean, double std, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.log_normal_(self.handle(), mean, std, Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code log_normal_(mean, std, (Generator) null)}. */
-    public final Tensor log_normal_(double mean, double std) {
-        return log_normal_(mean, std, (Generator) null);
-    }
-
-    /** The same as {@code log_normal_(mean, 2.0, (Generator) null)}. */
-    public final Tensor log_normal_(double mean) {
-        return log_normal_(mean, 2.0, (Generator) null);
-    }
-
-    /** The same as {@code log_normal_(1.0, 2.0, (Generator) null)}. */
-    public final Tensor log_normal_() {
-        return log_normal_(1.0, 2.0, (Generator) null);
-    }
-
-    /**
-     * Fills the tensor with numbers of tries up to the first success.
-     * <p>{@code P(self_i = k) = (1 - p)^(k - 1) * p}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>p</code> must lie in (0, 1).
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param p as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor geometric_(double p, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.geometric_(self.handle(), p, Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code geometric_(p, (Generator) null)}. */
-    public final Tensor geometric_(double p) {
-        return geometric_(p, (Generator) null);
-    }
-
-    /**
-     * Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds exactly.
-     * <p>{@code self_i ~ U{0, ..., largest}}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor random_(Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.random_(self.handle(), Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code random_((Generator) null)}. */
-    public final Tensor random_() {
-        return random_((Generator) null);
-    }
-
-    /**
-     * Fills the tensor with integers, each equally likely, below <code>to</code> and from <code>from</code> on.
-     * <p>{@code self_i ~ U{from, ..., to - 1}}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>from</code> must be less than <code>to</code>, and both must fit the dtype.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param from as in the formula
-     * @param to as in the formula, or null for none
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor random_(long from, Long to, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.random_from_(self.handle(), from, to != null, Convert.longOrZero(to), Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code random_(from, Long.valueOf(to), generator)}. */
-    public final Tensor random_(long from, long to, Generator generator) {
-        return random_(from, Long.valueOf(to), generator);
-    }
-
-    /** The same as {@code random_(from, to, (Generator) null)}. */
-    public final Tensor random_(long from, Long to) {
-        return random_(from, to, (Generator) null);
-    }
-
-    /** The same as {@code random_(from, Long.valueOf(to), (Generator) null)}. */
-    public final Tensor random_(long from, long to) {
-        return random_(from, Long.valueOf(to), (Generator) null);
-    }
-
-    /**
-     * Fills the tensor with integers, each equally likely, below <code>to</code>.
-     * <p>{@code self_i ~ U{0, ..., to - 1}}
-     * <p>Shapes: {@code (*) -> (*)}.
-     * <p>Errors: <code>to</code> must be positive and fit the dtype.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param to as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return what was written
-     */
-    public final Tensor random_(long to, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.random_to_(self.handle(), to, Generator.handleOrZero(generator));
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code random_(to, (Generator) null)}. */
-    public final Tensor random_(long to) {
-        return random_(to, (Generator) null);
-    }
-
-    /**
-     * Draws indices with probabilities proportional to the weights of each row.
-     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
-     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
-     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
-     *
-     * @param numSamples as in the formula
-     * @param replacement as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public final Tensor multinomial(long numSamples, boolean replacement, Generator generator) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code multinomial(numSamples, replacement, (Generator) null)}. */
-    public final Tensor multinomial(long numSamples, boolean replacement) {
-        return multinomial(numSamples, replacement, (Generator) null);
-    }
-
-    /** The same as {@code multinomial(numSamples, false, (Generator) null)}. */
-    public final Tensor multinomial(long numSamples) {
-        return multinomial(numSamples, false, (Generator) null);
     }
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -9667,6 +8524,71 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * Multiplies the elements along a dimension, keeping every partial product; bool and integers give int64.
+     * <p>{@code out_i = product of self_0 to self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param dim as in the formula
+     * @param dtype the dtype of the result, or null for the usual one
+     * @return what was written
+     */
+    public final Tensor cumprod_(long dim, DType dtype) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.cumprod_(self.handle(), dim, DType.codeOf(dtype));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cumprod_(dim, (DType) null)}. */
+    public final Tensor cumprod_(long dim) {
+        return cumprod_(dim, (DType) null);
+    }
+
+    /**
+     * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+     * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor logcumsumexp(long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logcumsumexp(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Sums over the dimensions that a broadcast from the given size would have made larger: its gradient.
+     * <p>{@code out = sum of self over the dimensions where size is 1 or has none}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The size must be broadcastable to that of the tensor.
+     *
+     * @param size as in the formula
+     * @return the result
+     */
+    public final Tensor sum_to_size(long... size) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.sum_to_size(self.handle(), size));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
      * Takes the norm of all elements, computed in <code>dtype</code>; order 2, if none is given.
      * <p>{@code out = (sum_i |self_i|^p)^(1 / p)}
      * <p>Shapes: {@code (*) -> ()}.
@@ -9992,276 +8914,815 @@ public abstract sealed class TensorMethods permits Tensor {
         return nanmedian(dim, false);
     }
 
-    // special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+    // series: Differences, gradients, integrals and covariances of sampled values.
 
     /**
-     * Takes the logarithm of the size of the gamma function of each element.
-     * <p>{@code out_i = ln |Gamma(self_i)|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @return the result
-     */
-    public final Tensor lgamma() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.lgamma(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the logarithm of the size of the gamma function of each element.
-     * <p>{@code out_i = ln |Gamma(self_i)|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @return what was written
-     */
-    public final Tensor lgamma_() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.lgamma_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the derivative of the logarithm of the gamma function at each element.
-     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @return the result
-     */
-    public final Tensor digamma() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.digamma(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the derivative of the logarithm of the gamma function at each element.
-     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @return what was written
-     */
-    public final Tensor digamma_() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.digamma_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the n-th derivative of the digamma function at each element.
-     * <p>{@code out_i = psi^(n)(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     * Subtracts neighbours along a dimension, so many times, of which elements may be put before and behind; truth values are compared.
+     * <p>{@code out_i = self_(i + 1) - self_i}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d - n, ...)}.
+     * <p>Errors: There must be a dimension; n must not be negative; what is joined must have the same other sizes. A dimension outside [-ndim, ndim - 1] is an index error.
      *
      * @param n as in the formula
+     * @param dim as in the formula
+     * @param prepend as in the formula, or null for none
+     * @param append as in the formula, or null for none
      * @return the result
      */
-    public final Tensor polygamma(long n) {
+    public final Tensor diff(long n, long dim, Tensor prepend, Tensor append) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, prepend, append);
         try {
-            return Tensor.wrap(Native.polygamma(n, self.handle()));
+            return Tensor.wrap(Native.diff(self.handle(), n, dim, Tensor.handleOrZero(prepend), Tensor.handleOrZero(append)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, prepend, append);
         }
     }
 
+    /** The same as {@code diff(n, dim, prepend, (Tensor) null)}. */
+    public final Tensor diff(long n, long dim, Tensor prepend) {
+        return diff(n, dim, prepend, (Tensor) null);
+    }
+
+    /** The same as {@code diff(n, dim, (Tensor) null, (Tensor) null)}. */
+    public final Tensor diff(long n, long dim) {
+        return diff(n, dim, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(n, -1L, (Tensor) null, (Tensor) null)}. */
+    public final Tensor diff(long n) {
+        return diff(n, -1L, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(1L, -1L, (Tensor) null, (Tensor) null)}. */
+    public final Tensor diff() {
+        return diff(1L, -1L, (Tensor) null, (Tensor) null);
+    }
+
     /**
-     * Takes the logarithm of the multivariate gamma function of each element.
-     * <p>{@code out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>p</code> must be positive; complex tensors are refused.
+     * Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each as often as <code>fweights</code> say and as important as <code>aweights</code> say.
+     * <p>{@code out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)}
+     * <p>Shapes: {@code (n, k) or (k), (k), (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused; integral and floating point weights, as many as observations, none negative, not all zero.
      *
-     * @param p as in the formula
+     * @param correction as in the formula
+     * @param fweights as in the formula, or null for none
+     * @param aweights as in the formula, or null for none
      * @return the result
      */
-    public final Tensor mvlgamma(long p) {
+    public final Tensor cov(long correction, Tensor fweights, Tensor aweights) {
         Tensor self = self();
-        Tensor.acquire(self);
+        Tensor.acquire(self, fweights, aweights);
         try {
-            return Tensor.wrap(Native.mvlgamma(self.handle(), p));
+            return Tensor.wrap(Native.cov(self.handle(), correction, Tensor.handleOrZero(fweights), Tensor.handleOrZero(aweights)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, fweights, aweights);
         }
     }
 
+    /** The same as {@code cov(correction, fweights, (Tensor) null)}. */
+    public final Tensor cov(long correction, Tensor fweights) {
+        return cov(correction, fweights, (Tensor) null);
+    }
+
+    /** The same as {@code cov(correction, (Tensor) null, (Tensor) null)}. */
+    public final Tensor cov(long correction) {
+        return cov(correction, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code cov(1L, (Tensor) null, (Tensor) null)}. */
+    public final Tensor cov() {
+        return cov(1L, (Tensor) null, (Tensor) null);
+    }
+
     /**
-     * Takes the number whose error function is each element.
-     * <p>{@code erf(out_i) = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
+     * <p>{@code out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1}
+     * <p>Shapes: {@code (n, k) or (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused.
      *
      * @return the result
      */
-    public final Tensor erfinv() {
+    public final Tensor corrcoef() {
         Tensor self = self();
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.erfinv(self.handle()));
+            return Tensor.wrap(Native.corrcoef(self.handle()));
         } finally {
             Tensor.release(self);
         }
     }
 
+    // sorting: Sorting, searching, counting.
+
     /**
-     * Takes the number whose error function is each element.
-     * <p>{@code erf(out_i) = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
-     * <p>The result is written into <code>self</code>.
+     * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
      *
-     * @return what was written
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
      */
-    public final Tensor erfinv_() {
+    public final Results.ValuesIndices sort(long dim, boolean descending) {
         Tensor self = self();
         Tensor.acquire(self);
         try {
-            Native.erfinv_(self.handle());
-            return self;
+            Tensor[] results = Tensor.wrapAll(Native.sort(self.handle(), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
         } finally {
             Tensor.release(self);
         }
     }
 
+    /** The same as {@code sort(dim, false)}. */
+    public final Results.ValuesIndices sort(long dim) {
+        return sort(dim, false);
+    }
+
+    /** The same as {@code sort(-1L, false)}. */
+    public final Results.ValuesIndices sort() {
+        return sort(-1L, false);
+    }
+
     /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * Sorts a dimension as <code>sort</code> does, which is stable whether asked for or not.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices sort(Boolean stable, long dim, boolean descending) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort_stable(self.handle(), Convert.flag(stable), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(stable, dim, false)}. */
+    public final Results.ValuesIndices sort(Boolean stable, long dim) {
+        return sort(stable, dim, false);
+    }
+
+    /** The same as {@code sort(stable, -1L, false)}. */
+    public final Results.ValuesIndices sort(Boolean stable) {
+        return sort(stable, -1L, false);
+    }
+
+    /**
+     * Sorts the first dimension.
+     * <p>{@code out = sort(self, 0)[0]}
+     * <p>Shapes: {@code (*) -> (*)}.
      * <p>Errors: Complex tensors are refused.
      *
      * @return the result
      */
-    public final Tensor i0() {
+    public final Tensor msort() {
         Tensor self = self();
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.i0(self.handle()));
+            return Tensor.wrap(Native.msort(self.handle()));
         } finally {
             Tensor.release(self);
         }
     }
 
     /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>self</code>.
+     * Finds the indices that sort a dimension; equal elements stay in their order.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
      *
-     * @return what was written
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
      */
-    public final Tensor i0_() {
+    public final Tensor argsort(long dim, boolean descending) {
         Tensor self = self();
         Tensor.acquire(self);
         try {
-            Native.i0_(self.handle());
-            return self;
+            return Tensor.wrap(Native.argsort(self.handle(), dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(dim, false)}. */
+    public final Tensor argsort(long dim) {
+        return argsort(dim, false);
+    }
+
+    /** The same as {@code argsort(-1L, false)}. */
+    public final Tensor argsort() {
+        return argsort(-1L, false);
+    }
+
+    /**
+     * Finds the indices that sort a dimension as <code>argsort</code> does, which is stable whether asked for or not.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param stable as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public final Tensor argsort(boolean stable, long dim, boolean descending) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort_stable(self.handle(), stable, dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(stable, dim, false)}. */
+    public final Tensor argsort(boolean stable, long dim) {
+        return argsort(stable, dim, false);
+    }
+
+    /** The same as {@code argsort(stable, -1L, false)}. */
+    public final Tensor argsort(boolean stable) {
+        return argsort(stable, -1L, false);
+    }
+
+    /**
+     * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+     * <p>{@code values = sort(self, dim)[k - 1]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: k must lie between 1 and the size of the dimension. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices kthvalue(long k, long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.kthvalue(self.handle(), k, dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code kthvalue(k, dim, false)}. */
+    public final Results.ValuesIndices kthvalue(long k, long dim) {
+        return kthvalue(k, dim, false);
+    }
+
+    /** The same as {@code kthvalue(k, -1L, false)}. */
+    public final Results.ValuesIndices kthvalue(long k) {
+        return kthvalue(k, -1L, false);
+    }
+
+    /**
+     * Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+     * <p>{@code values = the least x for which the number of self_i = x along dim is greatest}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public final Results.ValuesIndices mode(long dim, boolean keepdim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.mode(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code mode(dim, false)}. */
+    public final Results.ValuesIndices mode(long dim) {
+        return mode(dim, false);
+    }
+
+    /** The same as {@code mode(-1L, false)}. */
+    public final Results.ValuesIndices mode() {
+        return mode(-1L, false);
+    }
+
+    /**
+     * Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights give float32, others float64.
+     * <p>{@code out_k = number of i with self_i = k, or the sum of their weights}
+     * <p>Shapes: {@code (n), (n) -> (max(minlength, max(self) + 1))}.
+     * <p>Errors: The numbers must be integers, not negative, in one dimension; as many weights; <code>minlength</code> must not be negative.
+     *
+     * @param weights as in the formula, or null for none
+     * @param minlength as in the formula
+     * @return the result
+     */
+    public final Tensor bincount(Tensor weights, long minlength) {
+        Tensor self = self();
+        Tensor.acquire(self, weights);
+        try {
+            return Tensor.wrap(Native.bincount(self.handle(), Tensor.handleOrZero(weights), minlength));
+        } finally {
+            Tensor.release(self, weights);
+        }
+    }
+
+    /** The same as {@code bincount(weights, 0L)}. */
+    public final Tensor bincount(Tensor weights) {
+        return bincount(weights, 0L);
+    }
+
+    /** The same as {@code bincount((Tensor) null, 0L)}. */
+    public final Tensor bincount() {
+        return bincount((Tensor) null, 0L);
+    }
+
+    /**
+     * Repeats each slice along a dimension so many times; without a dimension each element.
+     * <p>{@code out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d repeats, ...)}.
+     * <p>Errors: <code>repeats</code> must not be negative; <code>output_size</code> must be the size that results.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor repeat_interleave(long repeats, Long dim, Long outputSize) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_int(self.handle(), repeats, dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public final Tensor repeat_interleave(long repeats, long dim, long outputSize) {
+        return repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(repeats, dim, (Long) null)}. */
+    public final Tensor repeat_interleave(long repeats, Long dim) {
+        return repeat_interleave(repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}. */
+    public final Tensor repeat_interleave(long repeats, long dim) {
+        return repeat_interleave(repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}. */
+    public final Tensor repeat_interleave(long repeats) {
+        return repeat_interleave(repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Repeats slices along a dimension, each as often as its number says; without a dimension all elements.
+     * <p>{@code out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...}
+     * <p>Shapes: {@code (..., d, ...), (d) or (1) -> (..., sum of repeats, ...)}.
+     * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     *
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor repeat_interleave(Tensor repeats, Long dim, Long outputSize) {
+        Tensor self = self();
+        Tensor.acquire(self, repeats);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_Tensor(self.handle(), repeats.handle(), dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self, repeats);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public final Tensor repeat_interleave(Tensor repeats, long dim, long outputSize) {
+        return repeat_interleave(repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(repeats, dim, (Long) null)}. */
+    public final Tensor repeat_interleave(Tensor repeats, Long dim) {
+        return repeat_interleave(repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, Long.valueOf(dim), (Long) null)}. */
+    public final Tensor repeat_interleave(Tensor repeats, long dim) {
+        return repeat_interleave(repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(repeats, (Long) null, (Long) null)}. */
+    public final Tensor repeat_interleave(Tensor repeats) {
+        return repeat_interleave(repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Finds the elements that differ from zero: a vector of indices for each dimension.
+     * <p>{@code out_d = coordinate d of each i with self_i != 0}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> n + 1 times (number of such elements)}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor[] nonzero_numpy() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.nonzero_numpy(self.handle()));
         } finally {
             Tensor.release(self);
         }
     }
 
     /**
-     * Takes the share of the gamma function's integral that lies below a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled up to it.
+     * <p>{@code out = the first `size` rows of nonzero(self), then `fill_value`}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (size, n + 1)}.
+     * <p>Errors: <code>size</code> must not be negative.
      *
-     * @param other as in the formula
+     * @param size as in the formula
+     * @param fillValue as in the formula
      * @return the result
      */
-    public final Tensor igamma(Tensor other) {
+    public final Tensor nonzero_static(long size, long fillValue) {
         Tensor self = self();
-        Tensor.acquire(self, other);
+        Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.igamma(self.handle(), other.handle()));
+            return Tensor.wrap(Native.nonzero_static(self.handle(), size, fillValue));
         } finally {
-            Tensor.release(self, other);
+            Tensor.release(self);
         }
     }
 
-    /**
-     * Takes the share of the gamma function's integral that lies below a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param other as in the formula
-     * @return what was written
-     */
-    public final Tensor igamma_(Tensor other) {
-        Tensor self = self();
-        Tensor.acquire(self, other);
-        try {
-            Native.igamma_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
+    /** The same as {@code nonzero_static(size, -1L)}. */
+    public final Tensor nonzero_static(long size) {
+        return nonzero_static(size, -1L);
     }
 
     /**
-     * Takes the share of the gamma function's integral that lies above a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * Lists the combinations of so many elements of a vector, in the order of their places.
+     * <p>{@code out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement}
+     * <p>Shapes: {@code (n) -> (number of combinations, r)}.
+     * <p>Errors: There must be one dimension; r must not be negative.
      *
-     * @param other as in the formula
+     * @param r as in the formula
+     * @param withReplacement as in the formula
      * @return the result
      */
-    public final Tensor igammac(Tensor other) {
+    public final Tensor combinations(long r, boolean withReplacement) {
         Tensor self = self();
-        Tensor.acquire(self, other);
+        Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.igammac(self.handle(), other.handle()));
+            return Tensor.wrap(Native.combinations(self.handle(), r, withReplacement));
         } finally {
-            Tensor.release(self, other);
+            Tensor.release(self);
         }
     }
 
+    /** The same as {@code combinations(r, false)}. */
+    public final Tensor combinations(long r) {
+        return combinations(r, false);
+    }
+
+    /** The same as {@code combinations(2L, false)}. */
+    public final Tensor combinations() {
+        return combinations(2L, false);
+    }
+
     /**
-     * Takes the share of the gamma function's integral that lies above a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>self</code>.
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
      *
-     * @param other as in the formula
-     * @return what was written
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
      */
-    public final Tensor igammac_(Tensor other) {
+    public final Tensor quantile(Tensor q, Long dim, boolean keepdim, String interpolation) {
         Tensor self = self();
-        Tensor.acquire(self, other);
+        Tensor.acquire(self, q);
         try {
-            Native.igammac_(self.handle(), other.handle());
-            return self;
+            return Tensor.wrap(Native.quantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
         } finally {
-            Tensor.release(self, other);
+            Tensor.release(self, q);
         }
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor quantile(Tensor q, long dim, boolean keepdim, String interpolation) {
+        return quantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(q, dim, keepdim, "linear")}. */
+    public final Tensor quantile(Tensor q, Long dim, boolean keepdim) {
+        return quantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor quantile(Tensor q, long dim, boolean keepdim) {
+        return quantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, dim, false, "linear")}. */
+    public final Tensor quantile(Tensor q, Long dim) {
+        return quantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor quantile(Tensor q, long dim) {
+        return quantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(q, (Long) null, false, "linear")}. */
+    public final Tensor quantile(Tensor q) {
+        return quantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor quantile(double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.quantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor quantile(double q, long dim, boolean keepdim, String interpolation) {
+        return quantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(q, dim, keepdim, "linear")}. */
+    public final Tensor quantile(double q, Long dim, boolean keepdim) {
+        return quantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor quantile(double q, long dim, boolean keepdim) {
+        return quantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(q, dim, false, "linear")}. */
+    public final Tensor quantile(double q, Long dim) {
+        return quantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor quantile(double q, long dim) {
+        return quantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(q, (Long) null, false, "linear")}. */
+    public final Tensor quantile(double q) {
+        return quantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: of what is not NaN.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor nanquantile(Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self, q);
+        try {
+            return Tensor.wrap(Native.nanquantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self, q);
+        }
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor nanquantile(Tensor q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(q, dim, keepdim, "linear")}. */
+    public final Tensor nanquantile(Tensor q, Long dim, boolean keepdim) {
+        return nanquantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor nanquantile(Tensor q, long dim, boolean keepdim) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, dim, false, "linear")}. */
+    public final Tensor nanquantile(Tensor q, Long dim) {
+        return nanquantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor nanquantile(Tensor q, long dim) {
+        return nanquantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, (Long) null, false, "linear")}. */
+    public final Tensor nanquantile(Tensor q) {
+        return nanquantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: of what is not NaN.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
+     *
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
+     * @return the result
+     */
+    public final Tensor nanquantile(double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.nanquantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public final Tensor nanquantile(double q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(q, dim, keepdim, "linear")}. */
+    public final Tensor nanquantile(double q, Long dim, boolean keepdim) {
+        return nanquantile(q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), keepdim, "linear")}. */
+    public final Tensor nanquantile(double q, long dim, boolean keepdim) {
+        return nanquantile(q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, dim, false, "linear")}. */
+    public final Tensor nanquantile(double q, Long dim) {
+        return nanquantile(q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, Long.valueOf(dim), false, "linear")}. */
+    public final Tensor nanquantile(double q, long dim) {
+        return nanquantile(q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(q, (Long) null, false, "linear")}. */
+    public final Tensor nanquantile(double q) {
+        return nanquantile(q, (Long) null, false, "linear");
+    }
+
+    /**
+     * Counts the elements in bins of equal width between two numbers, or between the least and the largest element if these are equal. What lies outside is left out.
+     * <p>{@code out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins.
+     *
+     * @param bins as in the formula
+     * @param min as in the formula
+     * @param max as in the formula
+     * @return the result
+     */
+    public final Tensor histc(long bins, Number min, Number max) {
+        Scalar min1 = Scalar.of(min);
+        Scalar max1 = Scalar.of(max);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.histc(self.handle(), bins, min1.tag(), min1.bits(), min1.imag(), max1.tag(), max1.bits(), max1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code histc(bins, min, 0)}. */
+    public final Tensor histc(long bins, Number min) {
+        return histc(bins, min, 0);
+    }
+
+    /** The same as {@code histc(bins, 0, 0)}. */
+    public final Tensor histc(long bins) {
+        return histc(bins, 0, 0);
+    }
+
+    /** The same as {@code histc(100L, 0, 0)}. */
+    public final Tensor histc() {
+        return histc(100L, 0, 0);
+    }
+
+    /**
+     * Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins), (bins + 1)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public final Results.HistBinEdges histogram(long bins, double[] range, Tensor weight, boolean density) {
+        Tensor self = self();
+        Tensor.acquire(self, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bin_ct(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
+        } finally {
+            Tensor.release(self, weight);
+        }
+    }
+
+    /** The same as {@code histogram(bins, range, weight, false)}. */
+    public final Results.HistBinEdges histogram(long bins, double[] range, Tensor weight) {
+        return histogram(bins, range, weight, false);
+    }
+
+    /** The same as {@code histogram(bins, range, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram(long bins, double[] range) {
+        return histogram(bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(bins, (double[]) null, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram(long bins) {
+        return histogram(bins, (double[]) null, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(100L, (double[]) null, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram() {
+        return histogram(100L, (double[]) null, (Tensor) null, false);
+    }
+
+    /**
+     * Counts the elements, or adds up their weights, in bins with the given ascending edges; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with bins_k <= self_i < bins_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*), (n + 1) -> (n), (n + 1)}.
+     * <p>Errors: The tensor must be floating point, and the edges of its dtype, at least 2 in one dimension. Weights have the dtype of the tensor, and one for each.
+     *
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
+     * @return the result
+     */
+    public final Results.HistBinEdges histogram(Tensor bins, Tensor weight, boolean density) {
+        Tensor self = self();
+        Tensor.acquire(self, bins, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bins_tensor(self.handle(), bins.handle(), Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
+        } finally {
+            Tensor.release(self, bins, weight);
+        }
+    }
+
+    /** The same as {@code histogram(bins, weight, false)}. */
+    public final Results.HistBinEdges histogram(Tensor bins, Tensor weight) {
+        return histogram(bins, weight, false);
+    }
+
+    /** The same as {@code histogram(bins, (Tensor) null, false)}. */
+    public final Results.HistBinEdges histogram(Tensor bins) {
+        return histogram(bins, (Tensor) null, false);
     }
 
     // view: Other shapes over the same storage.
@@ -10887,302 +10348,5 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code diagonal(0L, 0L, 1L)}. */
     public final Tensor diagonal() {
         return diagonal(0L, 0L, 1L);
-    }
-
-    /**
-     * Removes the given dimensions that have size 1.
-     * <p>{@code out = self}
-     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
-     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
-     *
-     * @param dim as in the formula
-     * @return the result
-     */
-    public final Tensor squeeze(long... dim) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.squeeze_dims(self.handle(), dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes <code>length</code> elements of a dimension from where a tensor says.
-     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
-     * <p>Shapes: {@code (..., d, ...), () -> (..., length, ...)}.
-     * <p>Errors: <code>start</code> must be an integer without dimensions; start + length must not exceed the size.
-     *
-     * @param dim as in the formula
-     * @param start as in the formula
-     * @param length as in the formula
-     * @return the result
-     */
-    public final Tensor narrow(long dim, Tensor start, long length) {
-        Tensor self = self();
-        Tensor.acquire(self, start);
-        try {
-            return Tensor.wrap(Native.narrow_Tensor(self.handle(), dim, start.handle(), length));
-        } finally {
-            Tensor.release(self, start);
-        }
-    }
-
-    /**
-     * Shows windows of a dimension, each <code>step</code> further, in a new last dimension.
-     * <p>{@code out[..., w, ..., k] = self[..., w * step + k, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> (..., (d - size) / step + 1, ..., size)}.
-     * <p>Errors: <code>size</code> must not exceed the dimension; <code>step</code> must be positive.
-     *
-     * @param dimension as in the formula
-     * @param size as in the formula
-     * @param step as in the formula
-     * @return the result
-     */
-    public final Tensor unfold(long dimension, long size, long step) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.unfold(self.handle(), dimension, size, step));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Transposes each matrix of a batch.
-     * <p>{@code out[..., j, i] = self[..., i, j]}
-     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
-     * <p>Errors: Two dimensions are the least.
-     *
-     * @return the result
-     */
-    public final Tensor mT() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.mT(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Transposes and conjugates each matrix of a batch.
-     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
-     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
-     * <p>Errors: Two dimensions are the least.
-     *
-     * @return the result
-     */
-    public final Tensor mH() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.mH(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Transposes and conjugates each matrix of a batch.
-     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
-     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
-     * <p>Errors: Two dimensions are the least.
-     *
-     * @return the result
-     */
-    public final Tensor adjoint() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.adjoint(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Transposes and conjugates a matrix.
-     * <p>{@code out[j, i] = conj(self[i, j])}
-     * <p>Shapes: {@code (m, n) -> (n, m)}.
-     * <p>Errors: Two dimensions, or none, are wanted.
-     *
-     * @return the result
-     */
-    public final Tensor matrix_H() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.matrix_H(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Turns the order of the dimensions around.
-     * <p>{@code out[k, ..., i] = self[i, ..., k]}
-     * <p>Shapes: {@code (d_0, ..., d_n) -> (d_n, ..., d_0)}.
-     * <p>Errors: None.
-     *
-     * @return the result
-     */
-    public final Tensor numpy_T() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.numpy_T(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: A view cannot be detached in place.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @return what was written
-     */
-    public final Tensor detach_() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            Native.detach_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Splits a dimension as split does; the parts are not counted as views of one another.
-     * <p>{@code out_k = self[..., k * split_size : (k + 1) * split_size, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)}.
-     * <p>Errors: <code>split_size</code> must not be negative, and 0 only for an empty dimension.
-     *
-     * @param splitSize as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public final Tensor[] unsafe_split(long splitSize, long dim) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrapAll(Native.unsafe_split_Tensor(self.handle(), splitSize, dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code unsafe_split(splitSize, 0L)}. */
-    public final Tensor[] unsafe_split(long splitSize) {
-        return unsafe_split(splitSize, 0L);
-    }
-
-    /**
-     * Shows the conjugate of each element, which is computed where it is needed.
-     * <p>{@code out_i = conj(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Real tensors are refused.
-     *
-     * @return the result
-     */
-    public final Tensor _conj() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native._conj(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Shows the opposite of each element, which is computed where it is needed.
-     * <p>{@code out_i = -self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Integers are refused.
-     *
-     * @return the result
-     */
-    public final Tensor _neg_view() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native._neg_view(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Carries out a negation that was put off.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @return the result
-     */
-    public final Tensor resolve_neg() {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.resolve_neg(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Converts to complex numbers of halves.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: A channels-last format needs 4 (or 5) dimensions.
-     *
-     * @param memoryFormat the order of the strides, or null for the usual one
-     * @return the result
-     */
-    public final Tensor chalf(MemoryFormat memoryFormat) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.chalf(self.handle(), MemoryFormat.codeOf(memoryFormat)));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code chalf((MemoryFormat) null)}. */
-    public final Tensor chalf() {
-        return chalf((MemoryFormat) null);
-    }
-
-    // view_copy: The views as copies: results with memory of their own.
-
-    /**
-     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
-     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
-     * <p>Errors: As narrow.
-     *
-     * @param dim as in the formula
-     * @param start as in the formula
-     * @param length as in the formula
-     * @return the result
-     */
-    public final Tensor narrow_copy(long dim, long start, long length) {
-        Tensor self = self();
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.narrow_copy(self.handle(), dim, start, length));
-        } finally {
-            Tensor.release(self);
-        }
     }
 }

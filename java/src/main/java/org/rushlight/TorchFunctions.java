@@ -4979,1210 +4979,6 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
-    /**
-     * Raises each element to a power, in doubles.
-     * <p>{@code out_i = self_i^(exponent_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
-     *
-     * @param self as in the formula
-     * @param exponent as in the formula
-     * @return the result
-     */
-    public static Tensor float_power(Tensor self, Tensor exponent) {
-        Tensor.acquire(self, exponent);
-        try {
-            return Tensor.wrap(Native.float_power_Tensor_Tensor(self.handle(), exponent.handle()));
-        } finally {
-            Tensor.release(self, exponent);
-        }
-    }
-
-    /**
-     * Raises each element to a power, in doubles.
-     * <p>{@code out_i = self_i^(exponent_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param exponent as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor float_power_out(Tensor self, Tensor exponent, Tensor out) {
-        Tensor.acquire(self, exponent, out);
-        try {
-            Native.float_power_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, exponent, out);
-        }
-    }
-
-    /**
-     * Raises each element to one power, in doubles.
-     * <p>{@code out_i = self_i^exponent}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: An out tensor must hold doubles.
-     *
-     * @param self as in the formula
-     * @param exponent as in the formula
-     * @return the result
-     */
-    public static Tensor float_power(Tensor self, Number exponent) {
-        Scalar exponent1 = Scalar.of(exponent);
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.float_power_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Raises each element to one power, in doubles.
-     * <p>{@code out_i = self_i^exponent}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: An out tensor must hold doubles.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param exponent as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor float_power_out(Tensor self, Number exponent, Tensor out) {
-        Scalar exponent1 = Scalar.of(exponent);
-        Tensor.acquire(self, out);
-        try {
-            Native.float_power_Tensor_Scalar_out(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Raises one number to powers, in doubles.
-     * <p>{@code out_i = self^(exponent_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
-     * <p>Errors: An out tensor must hold doubles.
-     *
-     * @param self as in the formula
-     * @param exponent as in the formula
-     * @return the result
-     */
-    public static Tensor float_power(Number self, Tensor exponent) {
-        Scalar self1 = Scalar.of(self);
-        Tensor.acquire(exponent);
-        try {
-            return Tensor.wrap(Native.float_power_Scalar(self1.tag(), self1.bits(), self1.imag(), exponent.handle()));
-        } finally {
-            Tensor.release(exponent);
-        }
-    }
-
-    /**
-     * Raises one number to powers, in doubles.
-     * <p>{@code out_i = self^(exponent_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
-     * <p>Errors: An out tensor must hold doubles.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param exponent as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor float_power_out(Number self, Tensor exponent, Tensor out) {
-        Scalar self1 = Scalar.of(self);
-        Tensor.acquire(exponent, out);
-        try {
-            Native.float_power_Scalar_out(self1.tag(), self1.bits(), self1.imag(), exponent.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(exponent, out);
-        }
-    }
-
-    // factory: Sequences, identities, windows, and tensors made in the image of others.
-
-    /**
-     * Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
-     * <p>{@code out = s}
-     * <p>Shapes: {@code () -> ()}.
-     * <p>Errors: None beyond the dtype and device being available.
-     *
-     * @param s as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor scalar_tensor(Number s, TensorOptions options) {
-        Scalar s1 = Scalar.of(s);
-        return TensorOptions.finish(options, Tensor.wrap(Native.scalar_tensor(s1.tag(), s1.bits(), s1.imag(), TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code scalar_tensor(s, (TensorOptions) null)}. */
-    public static Tensor scalar_tensor(Number s) {
-        return scalar_tensor(s, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a square matrix with ones on the diagonal and zeros elsewhere.
-     * <p>{@code out[i, j] = 1 if i = j, else 0}
-     * <p>Shapes: {@code () -> (n, n)}.
-     * <p>Errors: <code>n</code> must not be negative.
-     *
-     * @param n as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor eye(long n, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.eye(n, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code eye(n, (TensorOptions) null)}. */
-    public static Tensor eye(long n) {
-        return eye(n, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a square matrix with ones on the diagonal and zeros elsewhere.
-     * <p>{@code out[i, j] = 1 if i = j, else 0}
-     * <p>Shapes: {@code () -> (n, n)}.
-     * <p>Errors: <code>n</code> must not be negative.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor eye_out(long n, Tensor out) {
-        Tensor.acquire(out);
-        try {
-            Native.eye_out(n, out.handle());
-            return out;
-        } finally {
-            Tensor.release(out);
-        }
-    }
-
-    /**
-     * Makes a matrix with ones on the diagonal and zeros elsewhere.
-     * <p>{@code out[i, j] = 1 if i = j, else 0}
-     * <p>Shapes: {@code () -> (n, m)}.
-     * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
-     *
-     * @param n as in the formula
-     * @param m as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor eye(long n, long m, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.eye_m(n, m, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code eye(n, m, (TensorOptions) null)}. */
-    public static Tensor eye(long n, long m) {
-        return eye(n, m, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a matrix with ones on the diagonal and zeros elsewhere.
-     * <p>{@code out[i, j] = 1 if i = j, else 0}
-     * <p>Shapes: {@code () -> (n, m)}.
-     * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param n as in the formula
-     * @param m as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor eye_out(long n, long m, Tensor out) {
-        Tensor.acquire(out);
-        try {
-            Native.eye_m_out(n, m, out.handle());
-            return out;
-        } finally {
-            Tensor.release(out);
-        }
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor linspace(Number start, Number end, long steps, TensorOptions options) {
-        Scalar start1 = Scalar.of(start);
-        Scalar end1 = Scalar.of(end);
-        return TensorOptions.finish(options, Tensor.wrap(Native.linspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
-    public static Tensor linspace(Number start, Number end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor linspace_out(Number start, Number end, long steps, Tensor out) {
-        Scalar start1 = Scalar.of(start);
-        Scalar end1 = Scalar.of(end);
-        Tensor.acquire(out);
-        try {
-            Native.linspace_out(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, out.handle());
-            return out;
-        } finally {
-            Tensor.release(out);
-        }
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor linspace(Tensor start, Tensor end, long steps, TensorOptions options) {
-        Tensor.acquire(start, end);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Tensor_Tensor(start.handle(), end.handle(), steps, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(start, end);
-        }
-    }
-
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
-    public static Tensor linspace(Tensor start, Tensor end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor linspace_out(Tensor start, Tensor end, long steps, Tensor out) {
-        Tensor.acquire(start, end, out);
-        try {
-            Native.linspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, out.handle());
-            return out;
-        } finally {
-            Tensor.release(start, end, out);
-        }
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor linspace(Tensor start, Number end, long steps, TensorOptions options) {
-        Scalar end1 = Scalar.of(end);
-        Tensor.acquire(start);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Tensor_Scalar(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(start);
-        }
-    }
-
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
-    public static Tensor linspace(Tensor start, Number end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor linspace_out(Tensor start, Number end, long steps, Tensor out) {
-        Scalar end1 = Scalar.of(end);
-        Tensor.acquire(start, out);
-        try {
-            Native.linspace_Tensor_Scalar_out(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, out.handle());
-            return out;
-        } finally {
-            Tensor.release(start, out);
-        }
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor linspace(Number start, Tensor end, long steps, TensorOptions options) {
-        Scalar start1 = Scalar.of(start);
-        Tensor.acquire(end);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Scalar_Tensor(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(end);
-        }
-    }
-
-    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
-    public static Tensor linspace(Number start, Tensor end, long steps) {
-        return linspace(start, end, steps, (TensorOptions) null);
-    }
-
-    /**
-     * Makes numbers that are evenly spaced from one to another, both included.
-     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor linspace_out(Number start, Tensor end, long steps, Tensor out) {
-        Scalar start1 = Scalar.of(start);
-        Tensor.acquire(end, out);
-        try {
-            Native.linspace_Scalar_Tensor_out(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, out.handle());
-            return out;
-        } finally {
-            Tensor.release(end, out);
-        }
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor logspace(Number start, Number end, long steps, double base, TensorOptions options) {
-        Scalar start1 = Scalar.of(start);
-        Scalar end1 = Scalar.of(end);
-        return TensorOptions.finish(options, Tensor.wrap(Native.logspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
-    public static Tensor logspace(Number start, Number end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
-    }
-
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
-    public static Tensor logspace(Number start, Number end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor logspace_out(Number start, Number end, long steps, double base, Tensor out) {
-        Scalar start1 = Scalar.of(start);
-        Scalar end1 = Scalar.of(end);
-        Tensor.acquire(out);
-        try {
-            Native.logspace_out(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, out.handle());
-            return out;
-        } finally {
-            Tensor.release(out);
-        }
-    }
-
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
-    public static Tensor logspace_out(Number start, Number end, long steps, Tensor out) {
-        return logspace_out(start, end, steps, 10.0, out);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor logspace(Tensor start, Tensor end, long steps, double base, TensorOptions options) {
-        Tensor.acquire(start, end);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Tensor_Tensor(start.handle(), end.handle(), steps, base, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(start, end);
-        }
-    }
-
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
-    public static Tensor logspace(Tensor start, Tensor end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
-    }
-
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
-    public static Tensor logspace(Tensor start, Tensor end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor logspace_out(Tensor start, Tensor end, long steps, double base, Tensor out) {
-        Tensor.acquire(start, end, out);
-        try {
-            Native.logspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, base, out.handle());
-            return out;
-        } finally {
-            Tensor.release(start, end, out);
-        }
-    }
-
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
-    public static Tensor logspace_out(Tensor start, Tensor end, long steps, Tensor out) {
-        return logspace_out(start, end, steps, 10.0, out);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor logspace(Tensor start, Number end, long steps, double base, TensorOptions options) {
-        Scalar end1 = Scalar.of(end);
-        Tensor.acquire(start);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Tensor_Scalar(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(start);
-        }
-    }
-
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
-    public static Tensor logspace(Tensor start, Number end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
-    }
-
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
-    public static Tensor logspace(Tensor start, Number end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor logspace_out(Tensor start, Number end, long steps, double base, Tensor out) {
-        Scalar end1 = Scalar.of(end);
-        Tensor.acquire(start, out);
-        try {
-            Native.logspace_Tensor_Scalar_out(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, base, out.handle());
-            return out;
-        } finally {
-            Tensor.release(start, out);
-        }
-    }
-
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
-    public static Tensor logspace_out(Tensor start, Number end, long steps, Tensor out) {
-        return logspace_out(start, end, steps, 10.0, out);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor logspace(Number start, Tensor end, long steps, double base, TensorOptions options) {
-        Scalar start1 = Scalar.of(start);
-        Tensor.acquire(end);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Scalar_Tensor(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, base, TensorOptions.packedOf(options))));
-        } finally {
-            Tensor.release(end);
-        }
-    }
-
-    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
-    public static Tensor logspace(Number start, Tensor end, long steps, double base) {
-        return logspace(start, end, steps, base, (TensorOptions) null);
-    }
-
-    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
-    public static Tensor logspace(Number start, Tensor end, long steps) {
-        return logspace(start, end, steps, 10.0, (TensorOptions) null);
-    }
-
-    /**
-     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
-     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
-     * <p>Shapes: {@code () -> (steps)}.
-     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param start as in the formula
-     * @param end as in the formula
-     * @param steps as in the formula
-     * @param base as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor logspace_out(Number start, Tensor end, long steps, double base, Tensor out) {
-        Scalar start1 = Scalar.of(start);
-        Tensor.acquire(end, out);
-        try {
-            Native.logspace_Scalar_Tensor_out(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, base, out.handle());
-            return out;
-        } finally {
-            Tensor.release(end, out);
-        }
-    }
-
-    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
-    public static Tensor logspace_out(Number start, Tensor end, long steps, Tensor out) {
-        return logspace_out(start, end, steps, 10.0, out);
-    }
-
-    /**
-     * Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
-     * <p>{@code out = all (i, j) with j <= i + offset}
-     * <p>Shapes: {@code () -> (2, n)}.
-     * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
-     *
-     * @param row as in the formula
-     * @param col as in the formula
-     * @param offset as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor tril_indices(long row, long col, long offset, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.tril_indices(row, col, offset, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code tril_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
-    public static Tensor tril_indices(long row, long col, long offset) {
-        return tril_indices(row, col, offset, TensorOptions.of(DType.INT64));
-    }
-
-    /** The same as {@code tril_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
-    public static Tensor tril_indices(long row, long col) {
-        return tril_indices(row, col, 0L, TensorOptions.of(DType.INT64));
-    }
-
-    /**
-     * Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
-     * <p>{@code out = all (i, j) with j >= i + offset}
-     * <p>Shapes: {@code () -> (2, n)}.
-     * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
-     *
-     * @param row as in the formula
-     * @param col as in the formula
-     * @param offset as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor triu_indices(long row, long col, long offset, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.triu_indices(row, col, offset, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code triu_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
-    public static Tensor triu_indices(long row, long col, long offset) {
-        return triu_indices(row, col, offset, TensorOptions.of(DType.INT64));
-    }
-
-    /** The same as {@code triu_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
-    public static Tensor triu_indices(long row, long col) {
-        return triu_indices(row, col, 0L, TensorOptions.of(DType.INT64));
-    }
-
-    /**
-     * Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its elements.
-     * <p>{@code out_i = unspecified}
-     * <p>Shapes: {@code size -> size}.
-     * <p>Errors: <code>physical_layout</code> must name every dimension once.
-     *
-     * @param size as in the formula
-     * @param physicalLayout as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor empty_permuted(long[] size, long[] physicalLayout, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.empty_permuted(size, physicalLayout, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code empty_permuted(size, physicalLayout, (TensorOptions) null)}. */
-    public static Tensor empty_permuted(long[] size, long... physicalLayout) {
-        return empty_permuted(size, physicalLayout, (TensorOptions) null);
-    }
-
-    /**
-     * Makes complex numbers of their real and imaginary parts.
-     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both parts must be of one dtype: half, float or double.
-     *
-     * @param real as in the formula
-     * @param imag as in the formula
-     * @return the result
-     */
-    public static Tensor complex(Tensor real, Tensor imag) {
-        Tensor.acquire(real, imag);
-        try {
-            return Tensor.wrap(Native.complex(real.handle(), imag.handle()));
-        } finally {
-            Tensor.release(real, imag);
-        }
-    }
-
-    /**
-     * Makes complex numbers of their real and imaginary parts.
-     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both parts must be of one dtype: half, float or double.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param real as in the formula
-     * @param imag as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor complex_out(Tensor real, Tensor imag, Tensor out) {
-        Tensor.acquire(real, imag, out);
-        try {
-            Native.complex_out(real.handle(), imag.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(real, imag, out);
-        }
-    }
-
-    /**
-     * Makes complex numbers of their sizes and angles.
-     * <p>{@code out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Sizes and angles must be of one dtype: float or double.
-     *
-     * @param abs as in the formula
-     * @param angle as in the formula
-     * @return the result
-     */
-    public static Tensor polar(Tensor abs, Tensor angle) {
-        Tensor.acquire(abs, angle);
-        try {
-            return Tensor.wrap(Native.polar(abs.handle(), angle.handle()));
-        } finally {
-            Tensor.release(abs, angle);
-        }
-    }
-
-    /**
-     * Makes complex numbers of their sizes and angles.
-     * <p>{@code out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Sizes and angles must be of one dtype: float or double.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param abs as in the formula
-     * @param angle as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor polar_out(Tensor abs, Tensor angle, Tensor out) {
-        Tensor.acquire(abs, angle, out);
-        try {
-            Native.polar_out(abs.handle(), angle.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(abs, angle, out);
-        }
-    }
-
-    /**
-     * Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
-     * <p>{@code out = the first elements of the storage of self, in row-major order}
-     * <p>Shapes: {@code (*), (size) -> size}.
-     * <p>Errors: A tensor that requires gradients cannot be resized.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param self as in the formula
-     * @param theTemplate as in the formula
-     * @param memoryFormat the order of the strides, or null for the usual one
-     * @return what was written
-     */
-    public static Tensor resize_as_(Tensor self, Tensor theTemplate, MemoryFormat memoryFormat) {
-        Tensor.acquire(self, theTemplate);
-        try {
-            Native.resize_as_(self.handle(), theTemplate.handle(), MemoryFormat.codeOf(memoryFormat));
-            return self;
-        } finally {
-            Tensor.release(self, theTemplate);
-        }
-    }
-
-    /** The same as {@code resize_as_(self, theTemplate, (MemoryFormat) null)}. */
-    public static Tensor resize_as_(Tensor self, Tensor theTemplate) {
-        return resize_as_(self, theTemplate, (MemoryFormat) null);
-    }
-
-    /**
-     * Copies a tensor that was made from literals; the gradient passes through.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor lift_fresh_copy(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.lift_fresh_copy(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor bartlett_window(long windowLength, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window(windowLength, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code bartlett_window(windowLength, (TensorOptions) null)}. */
-    public static Tensor bartlett_window(long windowLength) {
-        return bartlett_window(windowLength, (TensorOptions) null);
-    }
-
-    /**
-     * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1 if periodic, else window_length}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor bartlett_window(long windowLength, boolean periodic, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code bartlett_window(windowLength, periodic, (TensorOptions) null)}. */
-    public static Tensor bartlett_window(long windowLength, boolean periodic) {
-        return bartlett_window(windowLength, periodic, (TensorOptions) null);
-    }
-
-    /**
-     * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor blackman_window(long windowLength, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window(windowLength, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code blackman_window(windowLength, (TensorOptions) null)}. */
-    public static Tensor blackman_window(long windowLength) {
-        return blackman_window(windowLength, (TensorOptions) null);
-    }
-
-    /**
-     * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1 if periodic, else window_length}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor blackman_window(long windowLength, boolean periodic, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code blackman_window(windowLength, periodic, (TensorOptions) null)}. */
-    public static Tensor blackman_window(long windowLength, boolean periodic) {
-        return blackman_window(windowLength, periodic, (TensorOptions) null);
-    }
-
-    /**
-     * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor hann_window(long windowLength, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.hann_window(windowLength, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code hann_window(windowLength, (TensorOptions) null)}. */
-    public static Tensor hann_window(long windowLength) {
-        return hann_window(windowLength, (TensorOptions) null);
-    }
-
-    /**
-     * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1 if periodic, else window_length}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor hann_window(long windowLength, boolean periodic, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.hann_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code hann_window(windowLength, periodic, (TensorOptions) null)}. */
-    public static Tensor hann_window(long windowLength, boolean periodic) {
-        return hann_window(windowLength, periodic, (TensorOptions) null);
-    }
-
-    /**
-     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46, n = window_length + 1}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor hamming_window(long windowLength, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window(windowLength, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code hamming_window(windowLength, (TensorOptions) null)}. */
-    public static Tensor hamming_window(long windowLength) {
-        return hamming_window(windowLength, (TensorOptions) null);
-    }
-
-    /**
-     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor hamming_window(long windowLength, boolean periodic, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code hamming_window(windowLength, periodic, (TensorOptions) null)}. */
-    public static Tensor hamming_window(long windowLength, boolean periodic) {
-        return hamming_window(windowLength, periodic, (TensorOptions) null);
-    }
-
-    /**
-     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), beta = 0.46}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param alpha as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha(windowLength, periodic, alpha, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code hamming_window(windowLength, periodic, alpha, (TensorOptions) null)}. */
-    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha) {
-        return hamming_window(windowLength, periodic, alpha, (TensorOptions) null);
-    }
-
-    /**
-     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1))}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param alpha as in the formula
-     * @param beta as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha_beta(windowLength, periodic, alpha, beta, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null)}. */
-    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta) {
-        return hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null);
-    }
-
-    /**
-     * Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
-     * <p>{@code out[i, j] = x_i^(N - 1 - j)}
-     * <p>Shapes: {@code (n) -> (n, N)}.
-     * <p>Errors: <code>x</code> must have one dimension; <code>N</code> must not be negative.
-     *
-     * @param x as in the formula
-     * @param N as in the formula, or null for none
-     * @param increasing as in the formula
-     * @return the result
-     */
-    public static Tensor vander(Tensor x, Long N, boolean increasing) {
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.vander(x.handle(), N != null, Convert.longOrZero(N), increasing));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /** The same as {@code vander(x, Long.valueOf(N), increasing)}. */
-    public static Tensor vander(Tensor x, long N, boolean increasing) {
-        return vander(x, Long.valueOf(N), increasing);
-    }
-
-    /** The same as {@code vander(x, N, false)}. */
-    public static Tensor vander(Tensor x, Long N) {
-        return vander(x, N, false);
-    }
-
-    /** The same as {@code vander(x, Long.valueOf(N), false)}. */
-    public static Tensor vander(Tensor x, long N) {
-        return vander(x, Long.valueOf(N), false);
-    }
-
-    /** The same as {@code vander(x, (Long) null, false)}. */
-    public static Tensor vander(Tensor x) {
-        return vander(x, (Long) null, false);
-    }
-
-    /**
-     * Makes matrices whose columns are rising powers of vectors.
-     * <p>{@code out[..., i, j] = x[..., i]^j}
-     * <p>Shapes: {@code (*, n) -> (*, n, N)}.
-     * <p>Errors: <code>N</code> must be greater than 1; bools are refused.
-     *
-     * @param x as in the formula
-     * @param N as in the formula, or null for none
-     * @return the result
-     */
-    public static Tensor linalg_vander(Tensor x, Long N) {
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.linalg_vander(x.handle(), N != null, Convert.longOrZero(N)));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
-    public static Tensor linalg_vander(Tensor x, long N) {
-        return linalg_vander(x, Long.valueOf(N));
-    }
-
-    /** The same as {@code linalg_vander(x, (Long) null)}. */
-    public static Tensor linalg_vander(Tensor x) {
-        return linalg_vander(x, (Long) null);
-    }
-
-    /**
-     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor kaiser_window(long windowLength, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window(windowLength, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code kaiser_window(windowLength, (TensorOptions) null)}. */
-    public static Tensor kaiser_window(long windowLength) {
-        return kaiser_window(windowLength, (TensorOptions) null);
-    }
-
-    /**
-     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor kaiser_window(long windowLength, boolean periodic, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code kaiser_window(windowLength, periodic, (TensorOptions) null)}. */
-    public static Tensor kaiser_window(long windowLength, boolean periodic) {
-        return kaiser_window(windowLength, periodic, (TensorOptions) null);
-    }
-
-    /**
-     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
-     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)}
-     * <p>Shapes: {@code () -> (window_length)}.
-     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
-     *
-     * @param windowLength as in the formula
-     * @param periodic as in the formula
-     * @param beta as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @return the result
-     */
-    public static Tensor kaiser_window(long windowLength, boolean periodic, double beta, TensorOptions options) {
-        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_beta(windowLength, periodic, beta, TensorOptions.packedOf(options))));
-    }
-
-    /** The same as {@code kaiser_window(windowLength, periodic, beta, (TensorOptions) null)}. */
-    public static Tensor kaiser_window(long windowLength, boolean periodic, double beta) {
-        return kaiser_window(windowLength, periodic, beta, (TensorOptions) null);
-    }
-
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -6912,6 +5708,201 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor index(Tensor self, Tensor[] indices) {
+        Tensor[] held = Tensor.concat(indices, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Takes the elements that indices into several dimensions lead to; a mask stands for the places of its true elements, and a dimension without index is taken whole.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code (*), indices that broadcast to (+) -> (*) with (+) for the indexed dimensions, in front if these are no neighbours}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor index_out(Tensor self, Tensor[] indices, Tensor out) {
+        Tensor[] held = Tensor.concat(indices, self, out);
+        Tensor.acquire(held);
+        try {
+            Native.index_Tensor_out(self.handle(), Tensor.handlesOrZero(indices), out.handle());
+            return out;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public static Tensor index_put(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put(self, indices, values, false)}. */
+    public static Tensor index_put(Tensor self, Tensor[] indices, Tensor values) {
+        return index_put(self, indices, values, false);
+    }
+
+    /**
+     * Writes values as <code>index_put</code> does; the indices are checked whether <code>unsafe</code> or not.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @param unsafe as in the formula
+     * @return the result
+     */
+    public static Tensor _index_put_impl(Tensor self, Tensor[] indices, Tensor values, boolean accumulate, boolean unsafe) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._index_put_impl(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate, unsafe));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _index_put_impl(self, indices, values, accumulate, false)}. */
+    public static Tensor _index_put_impl(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        return _index_put_impl(self, indices, values, accumulate, false);
+    }
+
+    /** The same as {@code _index_put_impl(self, indices, values, false, false)}. */
+    public static Tensor _index_put_impl(Tensor self, Tensor[] indices, Tensor values) {
+        return _index_put_impl(self, indices, values, false, false);
+    }
+
+    /**
+     * Takes elements as <code>index</code> does; the indices are checked here, too.
+     * <p>{@code out[..., k, ...] = self[..., indices_0[k], indices_1[k], ...]}
+     * <p>Shapes: {@code as index}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_index(Tensor self, Tensor[] indices) {
+        Tensor[] held = Tensor.concat(indices, self);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_index_Tensor(self.handle(), Tensor.handlesOrZero(indices)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Writes values as <code>index_put</code> does; the indices are checked here, too.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code as index_put}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_index_put(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_index_put(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code _unsafe_index_put(self, indices, values, false)}. */
+    public static Tensor _unsafe_index_put(Tensor self, Tensor[] indices, Tensor values) {
+        return _unsafe_index_put(self, indices, values, false);
+    }
+
+    /**
+     * Takes the elements that indices lead to where a mask is true, else one value; what lies outside is moved to the nearest place inside.
+     * <p>{@code out[k] = self[indices_0[k], indices_1[k], ...] if mask[k], else fill}
+     * <p>Shapes: {@code (*), mask and indices that broadcast to (+) -> (+)}.
+     * <p>Errors: The indices must be int32 or int64 and broadcast; the mask must be bool.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param indices as in the formula
+     * @param fill as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_masked_index(Tensor self, Tensor mask, Tensor[] indices, Number fill) {
+        Scalar fill1 = Scalar.of(fill);
+        Tensor[] held = Tensor.concat(indices, self, mask);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_masked_index(self.handle(), mask.handle(), Tensor.handlesOrZero(indices), fill1.tag(), fill1.bits(), fill1.imag()));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Adds values where indices lead to and a mask is true: the gradient of <code>_unsafe_masked_index</code>.
+     * <p>{@code out[indices_0[k], indices_1[k], ...] += values[k] if mask[k]}
+     * <p>Shapes: {@code (*), mask, indices and values that broadcast to (+) -> (*)}.
+     * <p>Errors: The indices must be int32 or int64 and broadcast; the mask must be bool; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @return the result
+     */
+    public static Tensor _unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor[] indices, Tensor values) {
+        Tensor[] held = Tensor.concat(indices, self, mask, values);
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native._unsafe_masked_index_put_accumulate(self.handle(), mask.handle(), Tensor.handlesOrZero(indices), values.handle()));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
      * Joins tensors along a dimension; the dtypes are promoted.
      * <p>{@code out = tensors[0], tensors[1], ... along dim}
      * <p>Shapes: {@code (..., d_k, ...) each -> (..., sum of d_k, ...)}.
@@ -7077,38 +6068,6 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code diagonal_scatter(self, src, 0L, 0L, 1L)}. */
     public static Tensor diagonal_scatter(Tensor self, Tensor src) {
         return diagonal_scatter(self, src, 0L, 0L, 1L);
-    }
-
-    /**
-     * A copy of the tensor with the elements replaced that the given sizes and strides show.
-     * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
-     * <p>Shapes: {@code (*), size -> (*)}.
-     * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
-     *
-     * @param self as in the formula
-     * @param src as in the formula
-     * @param size as in the formula
-     * @param stride as in the formula
-     * @param storageOffset as in the formula, or null for none
-     * @return the result
-     */
-    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, Long storageOffset) {
-        Tensor.acquire(self, src);
-        try {
-            return Tensor.wrap(Native.as_strided_scatter(self.handle(), src.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
-        } finally {
-            Tensor.release(self, src);
-        }
-    }
-
-    /** The same as {@code as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset))}. */
-    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, long storageOffset) {
-        return as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset));
-    }
-
-    /** The same as {@code as_strided_scatter(self, src, size, stride, (Long) null)}. */
-    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long... stride) {
-        return as_strided_scatter(self, src, size, stride, (Long) null);
     }
 
     /**
@@ -8090,31 +7049,6 @@ public abstract sealed class TorchFunctions permits Torch {
         return rot90(self, 1L, new long[] {0, 1});
     }
 
-    /**
-     * Splits a dimension as chunk does; the parts are not counted as views of one another.
-     * <p>{@code out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)}
-     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., size, ...)}.
-     * <p>Errors: <code>chunks</code> must be positive.
-     *
-     * @param self as in the formula
-     * @param chunks as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor[] unsafe_chunk(Tensor self, long chunks, long dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrapAll(Native.unsafe_chunk(self.handle(), chunks, dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code unsafe_chunk(self, chunks, 0L)}. */
-    public static Tensor[] unsafe_chunk(Tensor self, long chunks) {
-        return unsafe_chunk(self, chunks, 0L);
-    }
-
     // linalg: Products of matrices.
 
     /**
@@ -9013,6 +7947,253 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code linear_out(input, weight, (Tensor) null, out)}. */
     public static Tensor linear_out(Tensor input, Tensor weight, Tensor out) {
         return linear_out(input, weight, (Tensor) null, out);
+    }
+
+    /**
+     * Sums products of elements over named dimensions, as an equation in Einstein's notation says. The tensors are multiplied from left to right, or in pairs that a path lists.
+     * <p>{@code 'ij,jk->ik': out[i, k] = sum_j tensors_0[i, j] * tensors_1[j, k]}
+     * <p>Shapes: {@code as the equation says}.
+     * <p>Errors: The equation must have letters, at most one ellipsis for each tensor, as many subscripts as dimensions; sizes of one letter must broadcast.
+     *
+     * @param equation as in the formula
+     * @param tensors as in the formula
+     * @param path as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor einsum(String equation, Tensor[] tensors, long... path) {
+        Tensor.acquire(tensors);
+        try {
+            return Tensor.wrap(Native.einsum(equation, Tensor.handles(tensors), path));
+        } finally {
+            Tensor.release(tensors);
+        }
+    }
+
+    /** The same as {@code einsum(equation, tensors, (long[]) null)}. */
+    public static Tensor einsum(String equation, Tensor... tensors) {
+        return einsum(equation, tensors, (long[]) null);
+    }
+
+    /**
+     * Sums products of elements over pairs of dimensions of two tensors.
+     * <p>{@code out[i..., j...] = sum over k... of self[i..., k...] * other[k..., j...]}
+     * <p>Shapes: {@code (i..., k...), (k..., j...) -> (i..., j...)}.
+     * <p>Errors: As many dimensions of both, of the same sizes or 1, and the same dtype.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dimsSelf as in the formula
+     * @param dimsOther as in the formula
+     * @return the result
+     */
+    public static Tensor tensordot(Tensor self, Tensor other, long[] dimsSelf, long... dimsOther) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.tensordot(self.handle(), other.handle(), dimsSelf, dimsOther));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies vectors of three elements along a dimension: the cross product.
+     * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
+     * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
+     * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_cross(Tensor self, Tensor other, long dim) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.linalg_cross(self.handle(), other.handle(), dim));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code linalg_cross(self, other, -1L)}. */
+    public static Tensor linalg_cross(Tensor self, Tensor other) {
+        return linalg_cross(self, other, -1L);
+    }
+
+    /**
+     * Multiplies vectors as <code>linalg_cross</code> does, along the first dimension of size 3 unless one is given.
+     * <p>{@code out = (a_1 b_2 - a_2 b_1, a_2 b_0 - a_0 b_2, a_0 b_1 - a_1 b_0)}
+     * <p>Shapes: {@code (..., 3, ...), (..., 3, ...) broadcastable -> (..., 3, ...)}.
+     * <p>Errors: Both must have as many dimensions, size 3 along the one that is multiplied, and the same dtype; bool is refused.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor cross(Tensor self, Tensor other, Long dim) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.cross(self.handle(), other.handle(), dim != null, Convert.longOrZero(dim)));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code cross(self, other, Long.valueOf(dim))}. */
+    public static Tensor cross(Tensor self, Tensor other, long dim) {
+        return cross(self, other, Long.valueOf(dim));
+    }
+
+    /** The same as {@code cross(self, other, (Long) null)}. */
+    public static Tensor cross(Tensor self, Tensor other) {
+        return cross(self, other, (Long) null);
+    }
+
+    /**
+     * Multiplies vectors along a dimension, the first conjugated.
+     * <p>{@code out = sum over dim of conj(x) * y}
+     * <p>Shapes: {@code (..., d, ...), (..., d, ...) broadcastable -> (..., ...)}.
+     * <p>Errors: Both must be floating point or complex, of the same dtype, and have the same size along the dimension.
+     *
+     * @param x as in the formula
+     * @param y as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_vecdot(Tensor x, Tensor y, long dim) {
+        Tensor.acquire(x, y);
+        try {
+            return Tensor.wrap(Native.linalg_vecdot(x.handle(), y.handle(), dim));
+        } finally {
+            Tensor.release(x, y);
+        }
+    }
+
+    /** The same as {@code linalg_vecdot(x, y, -1L)}. */
+    public static Tensor linalg_vecdot(Tensor x, Tensor y) {
+        return linalg_vecdot(x, y, -1L);
+    }
+
+    /**
+     * Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
+     * <p>{@code out[..., i, j] = x[..., i]^j}
+     * <p>Shapes: {@code (..., n) -> (..., n, N), N = n if not given}.
+     * <p>Errors: N must be greater than 1; bool is refused.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor linalg_vander(Tensor x, Long N) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.linalg_vander(x.handle(), N != null, Convert.longOrZero(N)));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
+    public static Tensor linalg_vander(Tensor x, long N) {
+        return linalg_vander(x, Long.valueOf(N));
+    }
+
+    /** The same as {@code linalg_vander(x, (Long) null)}. */
+    public static Tensor linalg_vander(Tensor x) {
+        return linalg_vander(x, (Long) null);
+    }
+
+    /**
+     * Sums the diagonal of a matrix; integers give int64.
+     * <p>{@code out = sum_i self[i, i]}
+     * <p>Shapes: {@code (n, m) -> ()}.
+     * <p>Errors: There must be two dimensions; bool and halves are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor trace(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.trace(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows diagonals of matrices as rows, those of the last two dimensions unless others are given.
+     * <p>{@code out[..., i] = A[..., i, i + offset]}
+     * <p>Shapes: {@code (..., n, m) -> (..., length of the diagonal)}.
+     * <p>Errors: The dimensions must differ. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param A as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_diagonal(Tensor A, long offset, long dim1, long dim2) {
+        Tensor.acquire(A);
+        try {
+            return Tensor.wrap(Native.linalg_diagonal(A.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(A);
+        }
+    }
+
+    /** The same as {@code linalg_diagonal(A, offset, dim1, -1L)}. */
+    public static Tensor linalg_diagonal(Tensor A, long offset, long dim1) {
+        return linalg_diagonal(A, offset, dim1, -1L);
+    }
+
+    /** The same as {@code linalg_diagonal(A, offset, -2L, -1L)}. */
+    public static Tensor linalg_diagonal(Tensor A, long offset) {
+        return linalg_diagonal(A, offset, -2L, -1L);
+    }
+
+    /** The same as {@code linalg_diagonal(A, 0L, -2L, -1L)}. */
+    public static Tensor linalg_diagonal(Tensor A) {
+        return linalg_diagonal(A, 0L, -2L, -1L);
+    }
+
+    /**
+     * Multiplies each element of a tensor with a whole other one: the Kronecker product.
+     * <p>{@code out[i * m + j] = self[i] * other[j] for each dimension, of size m in other}
+     * <p>Shapes: {@code (n_0, ...), (m_0, ...) -> (n_0 m_0, ...)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor kron(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.kron(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Another name of <code>matmul</code>.
+     * <p>{@code out[..., i, j] = sum_k self[..., i, k] * other[..., k, j]}
+     * <p>Shapes: {@code as matmul}.
+     * <p>Errors: As matmul.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor linalg_matmul(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.linalg_matmul(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
     }
 
     // loss: Losses, and the log-probabilities they start from.
@@ -10927,672 +10108,6 @@ public abstract sealed class TorchFunctions permits Torch {
         return addcdiv_out(self, tensor1, tensor2, 1, out);
     }
 
-    /**
-     * Subtracts element by element, as sub.
-     * <p>{@code out_i = self_i - alpha * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As sub.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @return the result
-     */
-    public static Tensor subtract(Tensor self, Tensor other, Number alpha) {
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.subtract_Tensor(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /** The same as {@code subtract(self, other, 1)}. */
-    public static Tensor subtract(Tensor self, Tensor other) {
-        return subtract(self, other, 1);
-    }
-
-    /**
-     * Subtracts element by element, as sub.
-     * <p>{@code out_i = self_i - alpha * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As sub.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor subtract_out(Tensor self, Tensor other, Number alpha, Tensor out) {
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor.acquire(self, other, out);
-        try {
-            Native.subtract_out(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /** The same as {@code subtract_out(self, other, 1, out)}. */
-    public static Tensor subtract_out(Tensor self, Tensor other, Tensor out) {
-        return subtract_out(self, other, 1, out);
-    }
-
-    /**
-     * Subtracts a number from each element, as sub.
-     * <p>{@code out_i = self_i - alpha * other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: As sub.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param alpha as in the formula
-     * @return the result
-     */
-    public static Tensor subtract(Tensor self, Number other, Number alpha) {
-        Scalar other1 = Scalar.of(other);
-        Scalar alpha1 = Scalar.of(alpha);
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.subtract_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code subtract(self, other, 1)}. */
-    public static Tensor subtract(Tensor self, Number other) {
-        return subtract(self, other, 1);
-    }
-
-    /**
-     * Multiplies element by element, as mul.
-     * <p>{@code out_i = self_i * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor multiply(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.multiply_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Multiplies element by element, as mul.
-     * <p>{@code out_i = self_i * other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor multiply_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.multiply_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Multiplies each element by a number, as mul.
-     * <p>{@code out_i = self_i * other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor multiply(Tensor self, Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.multiply_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor divide(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.divide_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor divide_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.divide_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Divides each element by a number, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor divide(Tensor self, Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor true_divide(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.true_divide_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides element by element, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor true_divide_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.true_divide_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Divides each element by a number, as div; integers give floating point.
-     * <p>{@code out_i = self_i / other}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor true_divide(Tensor self, Number other) {
-        Scalar other1 = Scalar.of(other);
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.true_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Divides and rounds as asked, as div: not at all, toward zero, or down.
-     * <p>{@code out_i = round(self_i / other_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @return the result
-     */
-    public static Tensor divide(Tensor self, Tensor other, String roundingMode) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.divide_Tensor_mode(self.handle(), other.handle(), roundingMode));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Divides and rounds as asked, as div: not at all, toward zero, or down.
-     * <p>{@code out_i = round(self_i / other_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor divide_out(Tensor self, Tensor other, String roundingMode, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.divide_out_mode(self.handle(), other.handle(), roundingMode, out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Divides by a number and rounds as asked, as div.
-     * <p>{@code out_i = round(self_i / other)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param roundingMode as in the formula, or null for none
-     * @return the result
-     */
-    public static Tensor divide(Tensor self, Number other, String roundingMode) {
-        Scalar other1 = Scalar.of(other);
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.divide_Scalar_mode(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Returns the tensor itself.
-     * <p>{@code out_i = +self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Bool tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor positive(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.positive(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
-     * <p>{@code out_i = the angle from the first axis to self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor angle(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.angle(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
-     * <p>{@code out_i = the angle from the first axis to self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor angle_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.angle_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Tests which elements are equal up to a tolerance.
-     * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be of one dtype; tolerances must not be negative.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param rtol as in the formula
-     * @param atol as in the formula
-     * @param equalNan as in the formula
-     * @return the result
-     */
-    public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol, boolean equalNan) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.isclose(self.handle(), other.handle(), rtol, atol, equalNan));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /** The same as {@code isclose(self, other, rtol, atol, false)}. */
-    public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol) {
-        return isclose(self, other, rtol, atol, false);
-    }
-
-    /** The same as {@code isclose(self, other, rtol, 1e-8, false)}. */
-    public static Tensor isclose(Tensor self, Tensor other, double rtol) {
-        return isclose(self, other, rtol, 1e-8, false);
-    }
-
-    /** The same as {@code isclose(self, other, 1e-5, 1e-8, false)}. */
-    public static Tensor isclose(Tensor self, Tensor other) {
-        return isclose(self, other, 1e-5, 1e-8, false);
-    }
-
-    /**
-     * Tests which numbers have no imaginary part.
-     * <p>{@code out_i = the imaginary part of self_i is 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor isreal(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.isreal(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
-     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
-     * <p>Shapes: {@code (*) -> (*), (*)}.
-     * <p>Errors: Only floating tensors have mantissas.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Results.MantissaExponent frexp(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            Tensor[] results = Tensor.wrapAll(Native.frexp_Tensor(self.handle()));
-            return new Results.MantissaExponent(results[0], results[1]);
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
-     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
-     * <p>Shapes: {@code (*) -> (*), (*)}.
-     * <p>Errors: Only floating tensors have mantissas.
-     * <p>The result is written into <code>mantissa</code> and <code>exponent</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param mantissa the tensor that receives the result
-     * @param exponent the tensor that receives the result
-     * @return what was written
-     */
-    public static Results.MantissaExponent frexp_out(Tensor self, Tensor mantissa, Tensor exponent) {
-        Tensor.acquire(self, mantissa, exponent);
-        try {
-            Native.frexp_Tensor_out(self.handle(), mantissa.handle(), exponent.handle());
-            return new Results.MantissaExponent(mantissa, exponent);
-        } finally {
-            Tensor.release(self, mantissa, exponent);
-        }
-    }
-
-    /**
-     * Multiplies by powers of 2.
-     * <p>{@code out_i = self_i * 2^(other_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor ldexp(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.ldexp_Tensor(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the next floating-point number in the direction of another.
-     * <p>{@code out_i = the number next to self_i towards other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor nextafter(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.nextafter(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the next floating-point number in the direction of another.
-     * <p>{@code out_i = the number next to self_i towards other_i}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor nextafter_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.nextafter_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Takes the greatest common divisor.
-     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor gcd(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.gcd(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the greatest common divisor.
-     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return what was written
-     */
-    public static Tensor gcd_(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            Native.gcd_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the greatest common divisor.
-     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor gcd_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.gcd_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Takes the least common multiple.
-     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor lcm(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.lcm(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the least common multiple.
-     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return what was written
-     */
-    public static Tensor lcm_(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            Native.lcm_(self.handle(), other.handle());
-            return self;
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the least common multiple.
-     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Both must be integers.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor lcm_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.lcm_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
     // optim: Whole optimizer steps over lists of parameters.
 
     /**
@@ -12853,6 +11368,47 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor min(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.min_other(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the smaller of two elements; NaN wins.
+     * <p>{@code out_i = min(self_i, other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor min_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.min_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
      * Chooses from two tensors by a condition.
      * <p>{@code out_i = self_i if condition_i, else other_i}
      * <p>Shapes: {@code (*), (*), (*) broadcastable -> (*)}.
@@ -12981,6 +11537,26 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Sets the elements under a mask to the value of a tensor without dimensions.
+     * <p>{@code out_i = value if mask_i, else self_i}
+     * <p>Shapes: {@code (*), mask broadcastable with (*), () -> (*)}.
+     * <p>Errors: The mask must be bool; the value must have no dimensions and fit the dtype.
+     *
+     * @param self as in the formula
+     * @param mask as in the formula
+     * @param value as in the formula
+     * @return the result
+     */
+    public static Tensor masked_fill(Tensor self, Tensor mask, Tensor value) {
+        Tensor.acquire(self, mask, value);
+        try {
+            return Tensor.wrap(Native.masked_fill_Tensor(self.handle(), mask.handle(), value.handle()));
+        } finally {
+            Tensor.release(self, mask, value);
+        }
+    }
+
+    /**
      * Writes the complex conjugate of each element; real tensors are copied.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
@@ -13040,7 +11616,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
+     * Conjugates each element; a real tensor is returned as it is.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -13076,7 +11652,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Shows the real part of each element; a real tensor is returned as it is.
+     * Takes the real part of each element; a real tensor is returned as it is.
      * <p>{@code out_i = Re(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -13707,352 +12283,6 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code bernoulli(self, p, (Generator) null)}. */
     public static Tensor bernoulli(Tensor self, double p) {
         return bernoulli(self, p, (Generator) null);
-    }
-
-    /**
-     * Draws normal numbers, each of its own mean.
-     * <p>{@code out_i ~ N(mean_i, std^2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of mean}.
-     * <p>Errors: <code>std</code> must not be negative.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public static Tensor normal(Tensor mean, double std, Generator generator) {
-        Tensor.acquire(mean);
-        try {
-            return Tensor.wrap(Native.normal_Tensor_float(mean.handle(), std, Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(mean);
-        }
-    }
-
-    /** The same as {@code normal(mean, std, (Generator) null)}. */
-    public static Tensor normal(Tensor mean, double std) {
-        return normal(mean, std, (Generator) null);
-    }
-
-    /** The same as {@code normal(mean, 1.0, (Generator) null)}. */
-    public static Tensor normal(Tensor mean) {
-        return normal(mean, 1.0, (Generator) null);
-    }
-
-    /**
-     * Draws normal numbers, each of its own mean.
-     * <p>{@code out_i ~ N(mean_i, std^2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of mean}.
-     * <p>Errors: <code>std</code> must not be negative.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor normal_out(Tensor mean, double std, Generator generator, Tensor out) {
-        Tensor.acquire(mean, out);
-        try {
-            Native.normal_Tensor_float_out(mean.handle(), std, Generator.handleOrZero(generator), out.handle());
-            return out;
-        } finally {
-            Tensor.release(mean, out);
-        }
-    }
-
-    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
-    public static Tensor normal_out(Tensor mean, double std, Tensor out) {
-        return normal_out(mean, std, (Generator) null, out);
-    }
-
-    /** The same as {@code normal_out(mean, 1.0, (Generator) null, out)}. */
-    public static Tensor normal_out(Tensor mean, Tensor out) {
-        return normal_out(mean, 1.0, (Generator) null, out);
-    }
-
-    /**
-     * Draws normal numbers, each of its own deviation.
-     * <p>{@code out_i ~ N(mean, std_i^2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of std}.
-     * <p>Errors: No deviation may be negative.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public static Tensor normal(double mean, Tensor std, Generator generator) {
-        Tensor.acquire(std);
-        try {
-            return Tensor.wrap(Native.normal_float_Tensor(mean, std.handle(), Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(std);
-        }
-    }
-
-    /** The same as {@code normal(mean, std, (Generator) null)}. */
-    public static Tensor normal(double mean, Tensor std) {
-        return normal(mean, std, (Generator) null);
-    }
-
-    /**
-     * Draws normal numbers, each of its own deviation.
-     * <p>{@code out_i ~ N(mean, std_i^2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of std}.
-     * <p>Errors: No deviation may be negative.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor normal_out(double mean, Tensor std, Generator generator, Tensor out) {
-        Tensor.acquire(std, out);
-        try {
-            Native.normal_float_Tensor_out(mean, std.handle(), Generator.handleOrZero(generator), out.handle());
-            return out;
-        } finally {
-            Tensor.release(std, out);
-        }
-    }
-
-    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
-    public static Tensor normal_out(double mean, Tensor std, Tensor out) {
-        return normal_out(mean, std, (Generator) null, out);
-    }
-
-    /**
-     * Draws normal numbers, each of its own mean and deviation.
-     * <p>{@code out_i ~ N(mean_i, std_i^2)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: No deviation may be negative; the shapes must broadcast.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public static Tensor normal(Tensor mean, Tensor std, Generator generator) {
-        Tensor.acquire(mean, std);
-        try {
-            return Tensor.wrap(Native.normal_Tensor_Tensor(mean.handle(), std.handle(), Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(mean, std);
-        }
-    }
-
-    /** The same as {@code normal(mean, std, (Generator) null)}. */
-    public static Tensor normal(Tensor mean, Tensor std) {
-        return normal(mean, std, (Generator) null);
-    }
-
-    /**
-     * Draws normal numbers, each of its own mean and deviation.
-     * <p>{@code out_i ~ N(mean_i, std_i^2)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: No deviation may be negative; the shapes must broadcast.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param mean as in the formula
-     * @param std as in the formula
-     * @param generator the random generator, or null for the default one
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor normal_out(Tensor mean, Tensor std, Generator generator, Tensor out) {
-        Tensor.acquire(mean, std, out);
-        try {
-            Native.normal_Tensor_Tensor_out(mean.handle(), std.handle(), Generator.handleOrZero(generator), out.handle());
-            return out;
-        } finally {
-            Tensor.release(mean, std, out);
-        }
-    }
-
-    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
-    public static Tensor normal_out(Tensor mean, Tensor std, Tensor out) {
-        return normal_out(mean, std, (Generator) null, out);
-    }
-
-    /**
-     * Draws the number of events of processes with the given means.
-     * <p>{@code P(out_i = k) = self_i^k * e^(-self_i) / k!}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: No mean may be negative.
-     *
-     * @param self as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public static Tensor poisson(Tensor self, Generator generator) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.poisson(self.handle(), Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code poisson(self, (Generator) null)}. */
-    public static Tensor poisson(Tensor self) {
-        return poisson(self, (Generator) null);
-    }
-
-    /**
-     * Draws the number of successes of <code>count</code> tries with probability <code>prob</code>.
-     * <p>{@code P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)}
-     * <p>Shapes: {@code (*), prob broadcastable to (*) -> (*)}.
-     * <p>Errors: Both must be of one dtype.
-     *
-     * @param count as in the formula
-     * @param prob as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public static Tensor binomial(Tensor count, Tensor prob, Generator generator) {
-        Tensor.acquire(count, prob);
-        try {
-            return Tensor.wrap(Native.binomial(count.handle(), prob.handle(), Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(count, prob);
-        }
-    }
-
-    /** The same as {@code binomial(count, prob, (Generator) null)}. */
-    public static Tensor binomial(Tensor count, Tensor prob) {
-        return binomial(count, prob, (Generator) null);
-    }
-
-    /**
-     * Draws indices with probabilities proportional to the weights of each row.
-     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
-     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
-     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
-     *
-     * @param self as in the formula
-     * @param numSamples as in the formula
-     * @param replacement as in the formula
-     * @param generator the random generator, or null for the default one
-     * @return the result
-     */
-    public static Tensor multinomial(Tensor self, long numSamples, boolean replacement, Generator generator) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code multinomial(self, numSamples, replacement, (Generator) null)}. */
-    public static Tensor multinomial(Tensor self, long numSamples, boolean replacement) {
-        return multinomial(self, numSamples, replacement, (Generator) null);
-    }
-
-    /** The same as {@code multinomial(self, numSamples, false, (Generator) null)}. */
-    public static Tensor multinomial(Tensor self, long numSamples) {
-        return multinomial(self, numSamples, false, (Generator) null);
-    }
-
-    /**
-     * Draws indices with probabilities proportional to the weights of each row.
-     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
-     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
-     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param numSamples as in the formula
-     * @param replacement as in the formula
-     * @param generator the random generator, or null for the default one
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Generator generator, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.multinomial_out(self.handle(), numSamples, replacement, Generator.handleOrZero(generator), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /** The same as {@code multinomial_out(self, numSamples, replacement, (Generator) null, out)}. */
-    public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Tensor out) {
-        return multinomial_out(self, numSamples, replacement, (Generator) null, out);
-    }
-
-    /** The same as {@code multinomial_out(self, numSamples, false, (Generator) null, out)}. */
-    public static Tensor multinomial_out(Tensor self, long numSamples, Tensor out) {
-        return multinomial_out(self, numSamples, false, (Generator) null, out);
-    }
-
-    /**
-     * Draws integers, each equally likely, below <code>high</code>, as many as another tensor has elements.
-     * <p>{@code out_i ~ U{0, ..., high - 1}}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>high</code> must be greater than <code>low</code> and both must fit the dtype.
-     *
-     * @param self as in the formula
-     * @param high as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @param memoryFormat the order of the strides, or null for the usual one
-     * @return the result
-     */
-    public static Tensor randint_like(Tensor self, long high, TensorOptions options, MemoryFormat memoryFormat) {
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.randint_like(self.handle(), high, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code randint_like(self, high, options, (MemoryFormat) null)}. */
-    public static Tensor randint_like(Tensor self, long high, TensorOptions options) {
-        return randint_like(self, high, options, (MemoryFormat) null);
-    }
-
-    /** The same as {@code randint_like(self, high, (TensorOptions) null, (MemoryFormat) null)}. */
-    public static Tensor randint_like(Tensor self, long high) {
-        return randint_like(self, high, (TensorOptions) null, (MemoryFormat) null);
-    }
-
-    /**
-     * Draws integers, each equally likely, below <code>high</code> and from <code>low</code> on, as many as another tensor has elements.
-     * <p>{@code out_i ~ U{low, ..., high - 1}}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>high</code> must be greater than <code>low</code> and both must fit the dtype.
-     *
-     * @param self as in the formula
-     * @param low as in the formula
-     * @param high as in the formula
-     * @param options dtype and device, or null for the defaults
-     * @param memoryFormat the order of the strides, or null for the usual one
-     * @return the result
-     */
-    public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options, MemoryFormat memoryFormat) {
-        Tensor.acquire(self);
-        try {
-            return TensorOptions.finish(options, Tensor.wrap(Native.randint_like_low_dtype(self.handle(), low, high, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code randint_like(self, low, high, options, (MemoryFormat) null)}. */
-    public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options) {
-        return randint_like(self, low, high, options, (MemoryFormat) null);
-    }
-
-    /** The same as {@code randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null)}. */
-    public static Tensor randint_like(Tensor self, long low, long high) {
-        return randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null);
     }
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -16190,6 +14420,47 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+     * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor logcumsumexp(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logcumsumexp(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the running sums of exponentials along a dimension; nothing overflows.
+     * <p>{@code out_i = log(sum of exp(self_0) to exp(self_i))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error. The dtype must be floating point or complex.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logcumsumexp_out(Tensor self, long dim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.logcumsumexp_out(self.handle(), dim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
      * Takes the norm of any order along dimensions; none given means all.
      * <p>{@code out = (sum over dim of |self|^ord)^(1 / ord); ord inf: max |self|, -inf: min |self|, 0: how many differ from 0}
      * <p>Shapes: {@code (d_0, ..., d_n) -> the dimensions of dim removed, or of size 1 with keepdim}.
@@ -16980,2923 +15251,2093 @@ public abstract sealed class TorchFunctions permits Torch {
         return nanmedian_out(self, dim, false, values, indices);
     }
 
-    // special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+    // series: Differences, gradients, integrals and covariances of sampled values.
 
     /**
-     * Takes the logarithm of the size of the gamma function of each element.
-     * <p>{@code out_i = ln |Gamma(self_i)|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
+     * Subtracts neighbours along a dimension, so many times, of which elements may be put before and behind; truth values are compared.
+     * <p>{@code out_i = self_(i + 1) - self_i}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d - n, ...)}.
+     * <p>Errors: There must be a dimension; n must not be negative; what is joined must have the same other sizes. A dimension outside [-ndim, ndim - 1] is an index error.
      *
      * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor lgamma(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.lgamma(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the logarithm of the size of the gamma function of each element.
-     * <p>{@code out_i = ln |Gamma(self_i)|}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor lgamma_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.lgamma_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the derivative of the logarithm of the gamma function at each element.
-     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor digamma(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.digamma(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the derivative of the logarithm of the gamma function at each element.
-     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor digamma_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.digamma_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the n-th derivative of the digamma function at each element.
-     * <p>{@code out_i = psi^(n)(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
-     *
      * @param n as in the formula
-     * @param self as in the formula
+     * @param dim as in the formula
+     * @param prepend as in the formula, or null for none
+     * @param append as in the formula, or null for none
      * @return the result
      */
-    public static Tensor polygamma(long n, Tensor self) {
-        Tensor.acquire(self);
+    public static Tensor diff(Tensor self, long n, long dim, Tensor prepend, Tensor append) {
+        Tensor.acquire(self, prepend, append);
         try {
-            return Tensor.wrap(Native.polygamma(n, self.handle()));
+            return Tensor.wrap(Native.diff(self.handle(), n, dim, Tensor.handleOrZero(prepend), Tensor.handleOrZero(append)));
         } finally {
-            Tensor.release(self);
+            Tensor.release(self, prepend, append);
         }
     }
 
-    /**
-     * Takes the n-th derivative of the digamma function at each element.
-     * <p>{@code out_i = psi^(n)(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param n as in the formula
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor polygamma_out(long n, Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.polygamma_out(n, self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code diff(self, n, dim, prepend, (Tensor) null)}. */
+    public static Tensor diff(Tensor self, long n, long dim, Tensor prepend) {
+        return diff(self, n, dim, prepend, (Tensor) null);
+    }
+
+    /** The same as {@code diff(self, n, dim, (Tensor) null, (Tensor) null)}. */
+    public static Tensor diff(Tensor self, long n, long dim) {
+        return diff(self, n, dim, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(self, n, -1L, (Tensor) null, (Tensor) null)}. */
+    public static Tensor diff(Tensor self, long n) {
+        return diff(self, n, -1L, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code diff(self, 1L, -1L, (Tensor) null, (Tensor) null)}. */
+    public static Tensor diff(Tensor self) {
+        return diff(self, 1L, -1L, (Tensor) null, (Tensor) null);
     }
 
     /**
-     * Takes the n-th derivative of the digamma function at each element.
-     * <p>{@code out_i = psi^(n)(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at one distance.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
-     * @param n as in the formula
      * @param self as in the formula
+     * @param spacing as in the formula, or null for none
+     * @param dim as in the formula, or null for none
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor special_polygamma(long n, Tensor self) {
+    public static Tensor[] gradient(Tensor self, Number spacing, Long dim, long edgeOrder) {
+        Scalar spacing1 = Scalar.ofNullable(spacing);
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_polygamma(n, self.handle()));
+            return Tensor.wrapAll(Native.gradient_scalarint(self.handle(), spacing1.tag(), spacing1.bits(), spacing1.imag(), dim != null, Convert.longOrZero(dim), edgeOrder));
         } finally {
             Tensor.release(self);
         }
     }
 
-    /**
-     * Takes the n-th derivative of the digamma function at each element.
-     * <p>{@code out_i = psi^(n)(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param n as in the formula
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_polygamma_out(long n, Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_polygamma_out(n, self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, long dim, long edgeOrder) {
+        return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, Long dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, long dim) {
+        return gradient(self, spacing, Long.valueOf(dim), 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing) {
+        return gradient(self, spacing, (Long) null, 1L);
+    }
+
+    /** The same as {@code gradient(self, (Number) null, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self) {
+        return gradient(self, (Number) null, (Long) null, 1L);
     }
 
     /**
-     * Takes the logarithm of the multivariate gamma function of each element.
-     * <p>{@code out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: <code>p</code> must be positive; complex tensors are refused.
+     * Estimates the derivative of sampled values along dimensions, with samples at one distance.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
      * @param self as in the formula
-     * @param p as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor mvlgamma(Tensor self, long p) {
+    public static Tensor[] gradient(Tensor self, Number spacing, long[] dim, long edgeOrder) {
+        Scalar spacing1 = Scalar.of(spacing);
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.mvlgamma(self.handle(), p));
+            return Tensor.wrapAll(Native.gradient_scalararray(self.handle(), spacing1.tag(), spacing1.bits(), spacing1.imag(), dim, edgeOrder));
         } finally {
             Tensor.release(self);
         }
     }
 
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number spacing, long... dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
     /**
-     * Takes the number whose error function is each element.
-     * <p>{@code erf(out_i) = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * Estimates the derivative of sampled values along dimensions, with samples at distance 1.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
      * @param self as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor erfinv(Tensor self) {
+    public static Tensor[] gradient(Tensor self, long[] dim, long edgeOrder) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.erfinv(self.handle()));
+            return Tensor.wrapAll(Native.gradient_array(self.handle(), dim, edgeOrder));
         } finally {
             Tensor.release(self);
         }
     }
 
-    /**
-     * Takes the number whose error function is each element.
-     * <p>{@code erf(out_i) = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor erfinv_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.erfinv_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code gradient(self, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, long... dim) {
+        return gradient(self, dim, 1L);
     }
 
     /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
+     * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at a distance for each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
      * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula, or null for none
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor i0(Tensor self) {
+    public static Tensor[] gradient(Tensor self, Number[] spacing, Long dim, long edgeOrder) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.i0(self.handle()));
+            return Tensor.wrapAll(Native.gradient_scalarrayint(self.handle(), Scalar.tags(spacing), Scalar.bits(spacing), Scalar.imags(spacing), dim != null, Convert.longOrZero(dim), edgeOrder));
         } finally {
             Tensor.release(self);
         }
     }
 
-    /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param self as in the formula
-     * @return what was written
-     */
-    public static Tensor i0_(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            Native.i0_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long dim, long edgeOrder) {
+        return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, Long dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long dim) {
+        return gradient(self, spacing, Long.valueOf(dim), 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing) {
+        return gradient(self, spacing, (Long) null, 1L);
     }
 
     /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
+     * Estimates the derivative of sampled values along dimensions, with samples at a distance for each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
      * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor i0_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.i0_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
-     * <p>{@code out_i = e^(-|self_i|) * I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor special_i0e(Tensor self) {
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long[] dim, long edgeOrder) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_i0e(self.handle()));
+            return Tensor.wrapAll(Native.gradient_scalarrayarray(self.handle(), Scalar.tags(spacing), Scalar.bits(spacing), Scalar.imags(spacing), dim, edgeOrder));
         } finally {
             Tensor.release(self);
         }
     }
 
-    /**
-     * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
-     * <p>{@code out_i = e^(-|self_i|) * I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_i0e_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_i0e_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Number[] spacing, long... dim) {
+        return gradient(self, spacing, dim, 1L);
     }
 
     /**
-     * Takes the modified Bessel function of the first kind of order 1.
-     * <p>{@code out_i = I_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
+     * Estimates the derivative of sampled values along dimensions, all unless one is given, with samples at given places along each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
      * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula, or null for none
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor special_i1(Tensor self) {
-        Tensor.acquire(self);
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, Long dim, long edgeOrder) {
+        Tensor[] held = Tensor.concat(spacing, self);
+        Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.special_i1(self.handle()));
+            return Tensor.wrapAll(Native.gradient_tensorarrayint(self.handle(), Tensor.handles(spacing), dim != null, Convert.longOrZero(dim), edgeOrder));
         } finally {
-            Tensor.release(self);
+            Tensor.release(held);
         }
     }
 
-    /**
-     * Takes the modified Bessel function of the first kind of order 1.
-     * <p>{@code out_i = I_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_i1_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_i1_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), edgeOrder)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long dim, long edgeOrder) {
+        return gradient(self, spacing, Long.valueOf(dim), edgeOrder);
+    }
+
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, Long dim) {
+        return gradient(self, spacing, dim, 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, Long.valueOf(dim), 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long dim) {
+        return gradient(self, spacing, Long.valueOf(dim), 1L);
+    }
+
+    /** The same as {@code gradient(self, spacing, (Long) null, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor... spacing) {
+        return gradient(self, spacing, (Long) null, 1L);
     }
 
     /**
-     * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
-     * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
+     * Estimates the derivative of sampled values along dimensions, with samples at given places along each.
+     * <p>{@code out_d[i] = slope at i of a parabola through self[i - 1], self[i], self[i + 1] along d; at the ends of a line, or a parabola for edge order 2}
+     * <p>Shapes: {@code (*) -> (*) for each dimension}.
+     * <p>Errors: The edge order is 1 or 2, and each dimension has more elements than that; as many spacings as dimensions, each dimension once.
      *
      * @param self as in the formula
+     * @param spacing as in the formula
+     * @param dim as in the formula
+     * @param edgeOrder as in the formula
      * @return the result
      */
-    public static Tensor special_i1e(Tensor self) {
-        Tensor.acquire(self);
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long[] dim, long edgeOrder) {
+        Tensor[] held = Tensor.concat(spacing, self);
+        Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.special_i1e(self.handle()));
+            return Tensor.wrapAll(Native.gradient_tensorarray(self.handle(), Tensor.handles(spacing), dim, edgeOrder));
         } finally {
-            Tensor.release(self);
+            Tensor.release(held);
         }
     }
 
-    /**
-     * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
-     * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_i1e_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_i1e_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code gradient(self, spacing, dim, 1L)}. */
+    public static Tensor[] gradient(Tensor self, Tensor[] spacing, long... dim) {
+        return gradient(self, spacing, dim, 1L);
     }
 
     /**
-     * Takes the entropy of each element as a probability.
-     * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
+     * Integrates samples at given places along a dimension, by the trapezoidal rule.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
+     * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
      *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_entr(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_entr(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the entropy of each element as a probability.
-     * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_entr_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_entr_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the complement of the error function, scaled by its fall.
-     * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_erfcx(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_erfcx(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the complement of the error function, scaled by its fall.
-     * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_erfcx_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_erfcx_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the logarithm of the probability that a standard normal number lies below each element.
-     * <p>{@code out_i = ln((1 + erf(self_i / sqrt(2))) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_log_ndtr(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_log_ndtr(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the logarithm of the probability that a standard normal number lies below each element.
-     * <p>{@code out_i = ln((1 + erf(self_i / sqrt(2))) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_log_ndtr_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_log_ndtr_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the probability that a standard normal number lies below each element.
-     * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_ndtr(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_ndtr(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the probability that a standard normal number lies below each element.
-     * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_ndtr_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_ndtr_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the number below which a standard normal one lies with each element as probability.
-     * <p>{@code ndtr(out_i) = self_i}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. Outside of [0, 1] there is no such number: NaN.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_ndtri(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_ndtri(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the number below which a standard normal one lies with each element as probability.
-     * <p>{@code ndtr(out_i) = self_i}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. Outside of [0, 1] there is no such number: NaN.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_ndtri_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_ndtri_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes Airy's function.
-     * <p>{@code out_i = Ai(x_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
+     * @param y as in the formula
      * @param x as in the formula
+     * @param dim as in the formula
      * @return the result
      */
-    public static Tensor special_airy_ai(Tensor x) {
-        Tensor.acquire(x);
+    public static Tensor trapezoid(Tensor y, Tensor x, long dim) {
+        Tensor.acquire(y, x);
         try {
-            return Tensor.wrap(Native.special_airy_ai(x.handle()));
+            return Tensor.wrap(Native.trapezoid_x(y.handle(), x.handle(), dim));
         } finally {
-            Tensor.release(x);
+            Tensor.release(y, x);
         }
     }
 
+    /** The same as {@code trapezoid(y, x, -1L)}. */
+    public static Tensor trapezoid(Tensor y, Tensor x) {
+        return trapezoid(y, x, -1L);
+    }
+
     /**
-     * Takes Airy's function.
-     * <p>{@code out_i = Ai(x_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
+     * Another name of <code>trapezoid</code>.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
+     * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
      *
+     * @param y as in the formula
      * @param x as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_airy_ai_out(Tensor x, Tensor out) {
-        Tensor.acquire(x, out);
-        try {
-            Native.special_airy_ai_out(x.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes the Bessel function of the first kind of order 0.
-     * <p>{@code out_i = J_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
+     * @param dim as in the formula
      * @return the result
      */
-    public static Tensor special_bessel_j0(Tensor self) {
-        Tensor.acquire(self);
+    public static Tensor trapz(Tensor y, Tensor x, long dim) {
+        Tensor.acquire(y, x);
         try {
-            return Tensor.wrap(Native.special_bessel_j0(self.handle()));
+            return Tensor.wrap(Native.trapz_x(y.handle(), x.handle(), dim));
         } finally {
-            Tensor.release(self);
+            Tensor.release(y, x);
         }
     }
 
-    /**
-     * Takes the Bessel function of the first kind of order 0.
-     * <p>{@code out_i = J_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_bessel_j0_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_bessel_j0_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
+    /** The same as {@code trapz(y, x, -1L)}. */
+    public static Tensor trapz(Tensor y, Tensor x) {
+        return trapz(y, x, -1L);
     }
 
     /**
-     * Takes the Bessel function of the first kind of order 1.
-     * <p>{@code out_i = J_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * Integrates samples at given places along a dimension up to each, by the trapezoidal rule.
+     * <p>{@code out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * (x_(i + 1) - x_i)}
+     * <p>Shapes: {@code (..., d, ...), (d) or the shape of y -> (..., d - 1, ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
      *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_bessel_j1(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_bessel_j1(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the Bessel function of the first kind of order 1.
-     * <p>{@code out_i = J_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_bessel_j1_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_bessel_j1_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the Bessel function of the second kind of order 0.
-     * <p>{@code out_i = Y_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_bessel_y0(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_bessel_y0(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the Bessel function of the second kind of order 0.
-     * <p>{@code out_i = Y_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_bessel_y0_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_bessel_y0_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the Bessel function of the second kind of order 1.
-     * <p>{@code out_i = Y_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_bessel_y1(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_bessel_y1(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the Bessel function of the second kind of order 1.
-     * <p>{@code out_i = Y_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_bessel_y1_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_bessel_y1_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_modified_bessel_i0(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_modified_bessel_i0(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the first kind of order 0.
-     * <p>{@code out_i = I_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_modified_bessel_i0_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_modified_bessel_i0_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the first kind of order 1.
-     * <p>{@code out_i = I_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_modified_bessel_i1(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_modified_bessel_i1(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the first kind of order 1.
-     * <p>{@code out_i = I_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_modified_bessel_i1_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_modified_bessel_i1_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the second kind of order 0.
-     * <p>{@code out_i = K_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_modified_bessel_k0(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_modified_bessel_k0(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the second kind of order 0.
-     * <p>{@code out_i = K_0(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_modified_bessel_k0_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_modified_bessel_k0_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the second kind of order 1.
-     * <p>{@code out_i = K_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor special_modified_bessel_k1(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.special_modified_bessel_k1(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the second kind of order 1.
-     * <p>{@code out_i = K_1(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_modified_bessel_k1_out(Tensor self, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.special_modified_bessel_k1_out(self.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
-     * <p>{@code out_i = e^(x_i) * K_0(x_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
+     * @param y as in the formula
      * @param x as in the formula
+     * @param dim as in the formula
      * @return the result
      */
-    public static Tensor special_scaled_modified_bessel_k0(Tensor x) {
-        Tensor.acquire(x);
+    public static Tensor cumulative_trapezoid(Tensor y, Tensor x, long dim) {
+        Tensor.acquire(y, x);
         try {
-            return Tensor.wrap(Native.special_scaled_modified_bessel_k0(x.handle()));
+            return Tensor.wrap(Native.cumulative_trapezoid_x(y.handle(), x.handle(), dim));
         } finally {
-            Tensor.release(x);
+            Tensor.release(y, x);
+        }
+    }
+
+    /** The same as {@code cumulative_trapezoid(y, x, -1L)}. */
+    public static Tensor cumulative_trapezoid(Tensor y, Tensor x) {
+        return cumulative_trapezoid(y, x, -1L);
+    }
+
+    /**
+     * Integrates samples at one distance along a dimension, by the trapezoidal rule.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * dx}
+     * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor trapezoid(Tensor y, Number dx, long dim) {
+        Scalar dx1 = Scalar.of(dx);
+        Tensor.acquire(y);
+        try {
+            return Tensor.wrap(Native.trapezoid_dx(y.handle(), dx1.tag(), dx1.bits(), dx1.imag(), dim));
+        } finally {
+            Tensor.release(y);
+        }
+    }
+
+    /** The same as {@code trapezoid(y, dx, -1L)}. */
+    public static Tensor trapezoid(Tensor y, Number dx) {
+        return trapezoid(y, dx, -1L);
+    }
+
+    /** The same as {@code trapezoid(y, 1, -1L)}. */
+    public static Tensor trapezoid(Tensor y) {
+        return trapezoid(y, 1, -1L);
+    }
+
+    /**
+     * Another name of <code>trapezoid</code>.
+     * <p>{@code out = sum_i (y_i + y_(i + 1)) / 2 * dx}
+     * <p>Shapes: {@code (..., d, ...) -> (..., ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor trapz(Tensor y, double dx, long dim) {
+        Tensor.acquire(y);
+        try {
+            return Tensor.wrap(Native.trapz_dx(y.handle(), dx, dim));
+        } finally {
+            Tensor.release(y);
+        }
+    }
+
+    /** The same as {@code trapz(y, dx, -1L)}. */
+    public static Tensor trapz(Tensor y, double dx) {
+        return trapz(y, dx, -1L);
+    }
+
+    /** The same as {@code trapz(y, 1.0, -1L)}. */
+    public static Tensor trapz(Tensor y) {
+        return trapz(y, 1.0, -1L);
+    }
+
+    /**
+     * Integrates samples at one distance along a dimension up to each, by the trapezoidal rule.
+     * <p>{@code out_k = sum over i <= k of (y_i + y_(i + 1)) / 2 * dx}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d - 1, ...)}.
+     * <p>Errors: Bool is refused; there must be as many places as samples. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param y as in the formula
+     * @param dx as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor cumulative_trapezoid(Tensor y, Number dx, long dim) {
+        Scalar dx1 = Scalar.of(dx);
+        Tensor.acquire(y);
+        try {
+            return Tensor.wrap(Native.cumulative_trapezoid_dx(y.handle(), dx1.tag(), dx1.bits(), dx1.imag(), dim));
+        } finally {
+            Tensor.release(y);
+        }
+    }
+
+    /** The same as {@code cumulative_trapezoid(y, dx, -1L)}. */
+    public static Tensor cumulative_trapezoid(Tensor y, Number dx) {
+        return cumulative_trapezoid(y, dx, -1L);
+    }
+
+    /** The same as {@code cumulative_trapezoid(y, 1, -1L)}. */
+    public static Tensor cumulative_trapezoid(Tensor y) {
+        return cumulative_trapezoid(y, 1, -1L);
+    }
+
+    /**
+     * Takes the covariances of the variables in the rows of a matrix, whose columns are observations, each as often as <code>fweights</code> say and as important as <code>aweights</code> say.
+     * <p>{@code out[i, j] = sum_k w_k (x_ik - mean_i) conj(x_jk - mean_j) / (sum_k w_k - correction)}
+     * <p>Shapes: {@code (n, k) or (k), (k), (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused; integral and floating point weights, as many as observations, none negative, not all zero.
+     *
+     * @param self as in the formula
+     * @param correction as in the formula
+     * @param fweights as in the formula, or null for none
+     * @param aweights as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor cov(Tensor self, long correction, Tensor fweights, Tensor aweights) {
+        Tensor.acquire(self, fweights, aweights);
+        try {
+            return Tensor.wrap(Native.cov(self.handle(), correction, Tensor.handleOrZero(fweights), Tensor.handleOrZero(aweights)));
+        } finally {
+            Tensor.release(self, fweights, aweights);
+        }
+    }
+
+    /** The same as {@code cov(self, correction, fweights, (Tensor) null)}. */
+    public static Tensor cov(Tensor self, long correction, Tensor fweights) {
+        return cov(self, correction, fweights, (Tensor) null);
+    }
+
+    /** The same as {@code cov(self, correction, (Tensor) null, (Tensor) null)}. */
+    public static Tensor cov(Tensor self, long correction) {
+        return cov(self, correction, (Tensor) null, (Tensor) null);
+    }
+
+    /** The same as {@code cov(self, 1L, (Tensor) null, (Tensor) null)}. */
+    public static Tensor cov(Tensor self) {
+        return cov(self, 1L, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * Takes the correlations of the variables in the rows of a matrix, whose columns are observations.
+     * <p>{@code out[i, j] = cov[i, j] / sqrt(cov[i, i] cov[j, j]), between -1 and 1}
+     * <p>Shapes: {@code (n, k) or (k) -> (n, n) or ()}.
+     * <p>Errors: At most two dimensions; bool is refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor corrcoef(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.corrcoef(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    // sorting: Sorting, searching, counting.
+
+    /**
+     * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices sort(Tensor self, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort(self.handle(), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(self, dim, false)}. */
+    public static Results.ValuesIndices sort(Tensor self, long dim) {
+        return sort(self, dim, false);
+    }
+
+    /** The same as {@code sort(self, -1L, false)}. */
+    public static Results.ValuesIndices sort(Tensor self) {
+        return sort(self, -1L, false);
+    }
+
+    /**
+     * Sorts a dimension; equal elements stay in their order, NaN counts as the largest.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices sort_out(Tensor self, long dim, boolean descending, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.sort_values(self.handle(), dim, descending, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code sort_out(self, dim, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        return sort_out(self, dim, false, values, indices);
+    }
+
+    /** The same as {@code sort_out(self, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, Tensor values, Tensor indices) {
+        return sort_out(self, -1L, false, values, indices);
+    }
+
+    /**
+     * Sorts a dimension as <code>sort</code> does, which is stable whether asked for or not.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices sort(Tensor self, Boolean stable, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.sort_stable(self.handle(), Convert.flag(stable), dim, descending));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code sort(self, stable, dim, false)}. */
+    public static Results.ValuesIndices sort(Tensor self, Boolean stable, long dim) {
+        return sort(self, stable, dim, false);
+    }
+
+    /** The same as {@code sort(self, stable, -1L, false)}. */
+    public static Results.ValuesIndices sort(Tensor self, Boolean stable) {
+        return sort(self, stable, -1L, false);
+    }
+
+    /**
+     * Sorts a dimension as <code>sort</code> does, which is stable whether asked for or not.
+     * <p>{@code values_i = self[indices_i], values_0 <= values_1 <= ... along dim}
+     * <p>Shapes: {@code (*) -> (*), twice}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula, or null for none
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices sort_out(Tensor self, Boolean stable, long dim, boolean descending, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.sort_values_stable(self.handle(), Convert.flag(stable), dim, descending, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code sort_out(self, stable, dim, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, Boolean stable, long dim, Tensor values, Tensor indices) {
+        return sort_out(self, stable, dim, false, values, indices);
+    }
+
+    /** The same as {@code sort_out(self, stable, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices sort_out(Tensor self, Boolean stable, Tensor values, Tensor indices) {
+        return sort_out(self, stable, -1L, false, values, indices);
+    }
+
+    /**
+     * Sorts the first dimension.
+     * <p>{@code out = sort(self, 0)[0]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor msort(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.msort(self.handle()));
+        } finally {
+            Tensor.release(self);
         }
     }
 
     /**
-     * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
-     * <p>{@code out_i = e^(x_i) * K_0(x_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * Finds the indices that sort a dimension; equal elements stay in their order.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Tensor argsort(Tensor self, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort(self.handle(), dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(self, dim, false)}. */
+    public static Tensor argsort(Tensor self, long dim) {
+        return argsort(self, dim, false);
+    }
+
+    /** The same as {@code argsort(self, -1L, false)}. */
+    public static Tensor argsort(Tensor self) {
+        return argsort(self, -1L, false);
+    }
+
+    /**
+     * Finds the indices that sort a dimension as <code>argsort</code> does, which is stable whether asked for or not.
+     * <p>{@code out = sort(self, dim, descending)[1]}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param stable as in the formula
+     * @param dim as in the formula
+     * @param descending as in the formula
+     * @return the result
+     */
+    public static Tensor argsort(Tensor self, boolean stable, long dim, boolean descending) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.argsort_stable(self.handle(), stable, dim, descending));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code argsort(self, stable, dim, false)}. */
+    public static Tensor argsort(Tensor self, boolean stable, long dim) {
+        return argsort(self, stable, dim, false);
+    }
+
+    /** The same as {@code argsort(self, stable, -1L, false)}. */
+    public static Tensor argsort(Tensor self, boolean stable) {
+        return argsort(self, stable, -1L, false);
+    }
+
+    /**
+     * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+     * <p>{@code values = sort(self, dim)[k - 1]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: k must lie between 1 and the size of the dimension. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices kthvalue(Tensor self, long k, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.kthvalue(self.handle(), k, dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code kthvalue(self, k, dim, false)}. */
+    public static Results.ValuesIndices kthvalue(Tensor self, long k, long dim) {
+        return kthvalue(self, k, dim, false);
+    }
+
+    /** The same as {@code kthvalue(self, k, -1L, false)}. */
+    public static Results.ValuesIndices kthvalue(Tensor self, long k) {
+        return kthvalue(self, k, -1L, false);
+    }
+
+    /**
+     * Finds the kth least element along a dimension, counted from 1, and where it stands; NaN counts as the largest.
+     * <p>{@code values = sort(self, dim)[k - 1]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: k must lie between 1 and the size of the dimension. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param k as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices kthvalue_out(Tensor self, long k, long dim, boolean keepdim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.kthvalue_values(self.handle(), k, dim, keepdim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code kthvalue_out(self, k, dim, false, values, indices)}. */
+    public static Results.ValuesIndices kthvalue_out(Tensor self, long k, long dim, Tensor values, Tensor indices) {
+        return kthvalue_out(self, k, dim, false, values, indices);
+    }
+
+    /** The same as {@code kthvalue_out(self, k, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices kthvalue_out(Tensor self, long k, Tensor values, Tensor indices) {
+        return kthvalue_out(self, k, -1L, false, values, indices);
+    }
+
+    /**
+     * Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+     * <p>{@code values = the least x for which the number of self_i = x along dim is greatest}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Results.ValuesIndices mode(Tensor self, long dim, boolean keepdim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.mode(self.handle(), dim, keepdim));
+            return new Results.ValuesIndices(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code mode(self, dim, false)}. */
+    public static Results.ValuesIndices mode(Tensor self, long dim) {
+        return mode(self, dim, false);
+    }
+
+    /** The same as {@code mode(self, -1L, false)}. */
+    public static Results.ValuesIndices mode(Tensor self) {
+        return mode(self, -1L, false);
+    }
+
+    /**
+     * Finds the element that occurs most often along a dimension, the least of several, and one of its places.
+     * <p>{@code values = the least x for which the number of self_i = x along dim is greatest}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim, twice}.
+     * <p>Errors: Complex tensors are refused. Reducing no elements is an error. A dimension outside [-ndim, ndim - 1] is an index error.
+     * <p>The result is written into <code>values</code> and <code>indices</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param keepdim as in the formula
+     * @param values the tensor that receives the result
+     * @param indices the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.ValuesIndices mode_out(Tensor self, long dim, boolean keepdim, Tensor values, Tensor indices) {
+        Tensor.acquire(self, values, indices);
+        try {
+            Native.mode_values(self.handle(), dim, keepdim, values.handle(), indices.handle());
+            return new Results.ValuesIndices(values, indices);
+        } finally {
+            Tensor.release(self, values, indices);
+        }
+    }
+
+    /** The same as {@code mode_out(self, dim, false, values, indices)}. */
+    public static Results.ValuesIndices mode_out(Tensor self, long dim, Tensor values, Tensor indices) {
+        return mode_out(self, dim, false, values, indices);
+    }
+
+    /** The same as {@code mode_out(self, -1L, false, values, indices)}. */
+    public static Results.ValuesIndices mode_out(Tensor self, Tensor values, Tensor indices) {
+        return mode_out(self, -1L, false, values, indices);
+    }
+
+    /**
+     * Finds the distinct elements, in ascending order whether asked for or not, to which of them each belongs, and how often they occur. No NaN equals another.
+     * <p>{@code values[inverse_i] = self_i, counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (*) -> (n), (*), (n)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted, boolean returnInverse, boolean returnCounts) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native._unique2(self.handle(), sorted, returnInverse, returnCounts));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _unique2(self, sorted, returnInverse, false)}. */
+    public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted, boolean returnInverse) {
+        return _unique2(self, sorted, returnInverse, false);
+    }
+
+    /** The same as {@code _unique2(self, sorted, false, false)}. */
+    public static Results.Result0Result1Result2 _unique2(Tensor self, boolean sorted) {
+        return _unique2(self, sorted, false, false);
+    }
+
+    /** The same as {@code _unique2(self, true, false, false)}. */
+    public static Results.Result0Result1Result2 _unique2(Tensor self) {
+        return _unique2(self, true, false, false);
+    }
+
+    /**
+     * Finds the distinct elements as <code>_unique2</code> does, without counts.
+     * <p>{@code values[inverse_i] = self_i}
+     * <p>Shapes: {@code (*) -> (n), (*)}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 _unique(Tensor self, boolean sorted, boolean returnInverse) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native._unique(self.handle(), sorted, returnInverse));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _unique(self, sorted, false)}. */
+    public static Results.Result0Result1 _unique(Tensor self, boolean sorted) {
+        return _unique(self, sorted, false);
+    }
+
+    /** The same as {@code _unique(self, true, false)}. */
+    public static Results.Result0Result1 _unique(Tensor self) {
+        return _unique(self, true, false);
+    }
+
+    /**
+     * Finds the distinct slices along a dimension, in lexicographic order, to which of them each belongs, and how often they occur.
+     * <p>{@code values[inverse_i] = self[..., i, ...], counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (..., d, ...) -> (..., n, ...), (d), (n)}.
+     * <p>Errors: Complex tensors are refused, and slices without elements. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param sorted as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted, boolean returnInverse, boolean returnCounts) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.unique_dim(self.handle(), dim, sorted, returnInverse, returnCounts));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unique_dim(self, dim, sorted, returnInverse, false)}. */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted, boolean returnInverse) {
+        return unique_dim(self, dim, sorted, returnInverse, false);
+    }
+
+    /** The same as {@code unique_dim(self, dim, sorted, false, false)}. */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim, boolean sorted) {
+        return unique_dim(self, dim, sorted, false, false);
+    }
+
+    /** The same as {@code unique_dim(self, dim, true, false, false)}. */
+    public static Results.Result0Result1Result2 unique_dim(Tensor self, long dim) {
+        return unique_dim(self, dim, true, false, false);
+    }
+
+    /**
+     * Leaves out what equals the element before it, or the slice along a dimension; tells where each went, and how many were alike.
+     * <p>{@code values[inverse_i] = self_i, counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (*) -> (n), (*), (n), or (..., d, ...) -> (..., n, ...), (d), (n) with a dimension}.
+     * <p>Errors: Complex tensors are refused. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @param dim as in the formula, or null for none
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts, Long dim) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.unique_consecutive(self.handle(), returnInverse, returnCounts, dim != null, Convert.longOrZero(dim)));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim))}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts, long dim) {
+        return unique_consecutive(self, returnInverse, returnCounts, Long.valueOf(dim));
+    }
+
+    /** The same as {@code unique_consecutive(self, returnInverse, returnCounts, (Long) null)}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse, boolean returnCounts) {
+        return unique_consecutive(self, returnInverse, returnCounts, (Long) null);
+    }
+
+    /** The same as {@code unique_consecutive(self, returnInverse, false, (Long) null)}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self, boolean returnInverse) {
+        return unique_consecutive(self, returnInverse, false, (Long) null);
+    }
+
+    /** The same as {@code unique_consecutive(self, false, false, (Long) null)}. */
+    public static Results.Result0Result1Result2 unique_consecutive(Tensor self) {
+        return unique_consecutive(self, false, false, (Long) null);
+    }
+
+    /**
+     * Leaves out slices along a dimension that equal the one before; tells where each went, and how many were alike.
+     * <p>{@code values[inverse_i] = self[..., i, ...], counts_k = number of i with inverse_i = k}
+     * <p>Shapes: {@code (..., d, ...) -> (..., n, ...), (d), (n)}.
+     * <p>Errors: Complex tensors are refused, and slices without elements. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param returnInverse as in the formula
+     * @param returnCounts as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim, boolean returnInverse, boolean returnCounts) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.unique_dim_consecutive(self.handle(), dim, returnInverse, returnCounts));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unique_dim_consecutive(self, dim, returnInverse, false)}. */
+    public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim, boolean returnInverse) {
+        return unique_dim_consecutive(self, dim, returnInverse, false);
+    }
+
+    /** The same as {@code unique_dim_consecutive(self, dim, false, false)}. */
+    public static Results.Result0Result1Result2 unique_dim_consecutive(Tensor self, long dim) {
+        return unique_dim_consecutive(self, dim, false, false);
+    }
+
+    /**
+     * Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (..., n) or (n), (..., m) -> (..., m)}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
+     *
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side, Tensor sorter) {
+        Tensor.acquire(sortedSequence, self, sorter);
+        try {
+            return Tensor.wrap(Native.searchsorted_Tensor(sortedSequence.handle(), self.handle(), outInt32, right, side, Tensor.handleOrZero(sorter)));
+        } finally {
+            Tensor.release(sortedSequence, self, sorter);
+        }
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side) {
+        return searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right) {
+        return searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self, boolean outInt32) {
+        return searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Tensor self) {
+        return searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null);
+    }
+
+    /**
+     * Finds where elements belong in a sequence that ascends along the last dimension, or does so in the order that a sorter gives.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (..., n) or (n), (..., m) -> (..., m)}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
      * <p>The result is written into <code>out</code>, resized where needed.
      *
-     * @param x as in the formula
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
      * @param out the tensor that receives the result
      * @return what was written
      */
-    public static Tensor special_scaled_modified_bessel_k0_out(Tensor x, Tensor out) {
-        Tensor.acquire(x, out);
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side, Tensor sorter, Tensor out) {
+        Tensor.acquire(sortedSequence, self, sorter, out);
         try {
-            Native.special_scaled_modified_bessel_k0_out(x.handle(), out.handle());
+            Native.searchsorted_Tensor_out(sortedSequence.handle(), self.handle(), outInt32, right, side, Tensor.handleOrZero(sorter), out.handle());
             return out;
         } finally {
-            Tensor.release(x, out);
+            Tensor.release(sortedSequence, self, sorter, out);
         }
     }
 
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, String side, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, boolean right, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, boolean outInt32, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Tensor self, Tensor out) {
+        return searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out);
+    }
+
     /**
-     * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
-     * <p>{@code out_i = e^(x_i) * K_1(x_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * Finds where a number belongs in an ascending sequence.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (n) -> ()}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
      *
-     * @param x as in the formula
+     * @param sortedSequence as in the formula
+     * @param self as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
      * @return the result
      */
-    public static Tensor special_scaled_modified_bessel_k1(Tensor x) {
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_scaled_modified_bessel_k1(x.handle()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
-     * <p>{@code out_i = e^(x_i) * K_1(x_i)}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_scaled_modified_bessel_k1_out(Tensor x, Tensor out) {
-        Tensor.acquire(x, out);
-        try {
-            Native.special_scaled_modified_bessel_k1_out(x.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes the spherical Bessel function of the first kind of order 0.
-     * <p>{@code out_i = sin(x_i) / x_i, 1 at 0}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @return the result
-     */
-    public static Tensor special_spherical_bessel_j0(Tensor x) {
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_spherical_bessel_j0(x.handle()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes the spherical Bessel function of the first kind of order 0.
-     * <p>{@code out_i = sin(x_i) / x_i, 1 at 0}
-     * <p>Shapes: {@code (*) -> (*), the same shape}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_spherical_bessel_j0_out(Tensor x, Tensor out) {
-        Tensor.acquire(x, out);
-        try {
-            Native.special_spherical_bessel_j0_out(x.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes the share of the gamma function's integral that lies below a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor igamma(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.igamma(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the share of the gamma function's integral that lies below a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor igamma_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.igamma_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Takes the share of the gamma function's integral that lies above a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor igammac(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.igammac(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the share of the gamma function's integral that lies above a bound.
-     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor igammac_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.igammac_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Takes the Hurwitz zeta function.
-     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor special_zeta(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.special_zeta(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Takes the Hurwitz zeta function.
-     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self_i)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_zeta_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.special_zeta_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Takes the Hurwitz zeta function of one exponent.
-     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor special_zeta(Number self, Tensor other) {
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side, Tensor sorter) {
         Scalar self1 = Scalar.of(self);
-        Tensor.acquire(other);
+        Tensor.acquire(sortedSequence, sorter);
         try {
-            return Tensor.wrap(Native.special_zeta_self_scalar(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+            return Tensor.wrap(Native.searchsorted_Scalar(sortedSequence.handle(), self1.tag(), self1.bits(), self1.imag(), outInt32, right, side, Tensor.handleOrZero(sorter)));
         } finally {
-            Tensor.release(other);
+            Tensor.release(sortedSequence, sorter);
         }
     }
 
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side) {
+        return searchsorted(sortedSequence, self, outInt32, right, side, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32, boolean right) {
+        return searchsorted(sortedSequence, self, outInt32, right, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self, boolean outInt32) {
+        return searchsorted(sortedSequence, self, outInt32, false, (String) null, (Tensor) null);
+    }
+
+    /** The same as {@code searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null)}. */
+    public static Tensor searchsorted(Tensor sortedSequence, Number self) {
+        return searchsorted(sortedSequence, self, false, false, (String) null, (Tensor) null);
+    }
+
     /**
-     * Takes the Hurwitz zeta function of one exponent.
-     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * Finds where a number belongs in an ascending sequence.
+     * <p>{@code out = number of elements of the sequence < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (n) -> ()}.
+     * <p>Errors: The sequence has one dimension, or all but the last are those of the values. <code>side</code> is 'left' or 'right' and must not contradict <code>right</code>; a sorter has the sequence's shape, dtype int64, and indices inside.
      * <p>The result is written into <code>out</code>, resized where needed.
      *
+     * @param sortedSequence as in the formula
      * @param self as in the formula
-     * @param other as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param side as in the formula, or null for none
+     * @param sorter as in the formula, or null for none
      * @param out the tensor that receives the result
      * @return what was written
      */
-    public static Tensor special_zeta_out(Number self, Tensor other, Tensor out) {
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side, Tensor sorter, Tensor out) {
         Scalar self1 = Scalar.of(self);
-        Tensor.acquire(other, out);
+        Tensor.acquire(sortedSequence, sorter, out);
         try {
-            Native.special_zeta_self_scalar_out(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
+            Native.searchsorted_Scalar_out(sortedSequence.handle(), self1.tag(), self1.bits(), self1.imag(), outInt32, right, side, Tensor.handleOrZero(sorter), out.handle());
             return out;
         } finally {
-            Tensor.release(other, out);
+            Tensor.release(sortedSequence, sorter, out);
         }
     }
 
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, String side, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, side, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, boolean right, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, right, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, boolean outInt32, Tensor out) {
+        return searchsorted_out(sortedSequence, self, outInt32, false, (String) null, (Tensor) null, out);
+    }
+
+    /** The same as {@code searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out)}. */
+    public static Tensor searchsorted_out(Tensor sortedSequence, Number self, Tensor out) {
+        return searchsorted_out(sortedSequence, self, false, false, (String) null, (Tensor) null, out);
+    }
+
     /**
-     * Takes the Hurwitz zeta function from one number on.
-     * <p>{@code out_i = sum over k >= 0 of (other + k)^(-self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * Finds between which of some ascending boundaries elements lie.
+     * <p>{@code out_i = number of boundaries < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (*), (n) -> (*)}.
+     * <p>Errors: The boundaries must have one dimension.
      *
      * @param self as in the formula
-     * @param other as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
      * @return the result
      */
-    public static Tensor special_zeta(Tensor self, Number other) {
-        Scalar other1 = Scalar.of(other);
+    public static Tensor bucketize(Tensor self, Tensor boundaries, boolean outInt32, boolean right) {
+        Tensor.acquire(self, boundaries);
+        try {
+            return Tensor.wrap(Native.bucketize_Tensor(self.handle(), boundaries.handle(), outInt32, right));
+        } finally {
+            Tensor.release(self, boundaries);
+        }
+    }
+
+    /** The same as {@code bucketize(self, boundaries, outInt32, false)}. */
+    public static Tensor bucketize(Tensor self, Tensor boundaries, boolean outInt32) {
+        return bucketize(self, boundaries, outInt32, false);
+    }
+
+    /** The same as {@code bucketize(self, boundaries, false, false)}. */
+    public static Tensor bucketize(Tensor self, Tensor boundaries) {
+        return bucketize(self, boundaries, false, false);
+    }
+
+    /**
+     * Finds between which of some ascending boundaries elements lie.
+     * <p>{@code out_i = number of boundaries < self_i, or <= self_i with `right`}
+     * <p>Shapes: {@code (*), (n) -> (*)}.
+     * <p>Errors: The boundaries must have one dimension.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor bucketize_out(Tensor self, Tensor boundaries, boolean outInt32, boolean right, Tensor out) {
+        Tensor.acquire(self, boundaries, out);
+        try {
+            Native.bucketize_Tensor_out(self.handle(), boundaries.handle(), outInt32, right, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, boundaries, out);
+        }
+    }
+
+    /** The same as {@code bucketize_out(self, boundaries, outInt32, false, out)}. */
+    public static Tensor bucketize_out(Tensor self, Tensor boundaries, boolean outInt32, Tensor out) {
+        return bucketize_out(self, boundaries, outInt32, false, out);
+    }
+
+    /** The same as {@code bucketize_out(self, boundaries, false, false, out)}. */
+    public static Tensor bucketize_out(Tensor self, Tensor boundaries, Tensor out) {
+        return bucketize_out(self, boundaries, false, false, out);
+    }
+
+    /**
+     * Finds between which of some ascending boundaries a number lies.
+     * <p>{@code out = number of boundaries < self, or <= self with `right`}
+     * <p>Shapes: {@code (n) -> ()}.
+     * <p>Errors: The boundaries must have one dimension.
+     *
+     * @param self as in the formula
+     * @param boundaries as in the formula
+     * @param outInt32 as in the formula
+     * @param right as in the formula
+     * @return the result
+     */
+    public static Tensor bucketize(Number self, Tensor boundaries, boolean outInt32, boolean right) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(boundaries);
+        try {
+            return Tensor.wrap(Native.bucketize_Scalar(self1.tag(), self1.bits(), self1.imag(), boundaries.handle(), outInt32, right));
+        } finally {
+            Tensor.release(boundaries);
+        }
+    }
+
+    /** The same as {@code bucketize(self, boundaries, outInt32, false)}. */
+    public static Tensor bucketize(Number self, Tensor boundaries, boolean outInt32) {
+        return bucketize(self, boundaries, outInt32, false);
+    }
+
+    /** The same as {@code bucketize(self, boundaries, false, false)}. */
+    public static Tensor bucketize(Number self, Tensor boundaries) {
+        return bucketize(self, boundaries, false, false);
+    }
+
+    /**
+     * Tells which elements are among others, or with <code>invert</code> which are not.
+     * <p>{@code out_i = any over j of elements_i = test_elements_j}
+     * <p>Shapes: {@code (*), (+) -> (*)}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param elements as in the formula
+     * @param testElements as in the formula
+     * @param assumeUnique as in the formula
+     * @param invert as in the formula
+     * @return the result
+     */
+    public static Tensor isin(Tensor elements, Tensor testElements, boolean assumeUnique, boolean invert) {
+        Tensor.acquire(elements, testElements);
+        try {
+            return Tensor.wrap(Native.isin_Tensor_Tensor(elements.handle(), testElements.handle(), assumeUnique, invert));
+        } finally {
+            Tensor.release(elements, testElements);
+        }
+    }
+
+    /** The same as {@code isin(elements, testElements, assumeUnique, false)}. */
+    public static Tensor isin(Tensor elements, Tensor testElements, boolean assumeUnique) {
+        return isin(elements, testElements, assumeUnique, false);
+    }
+
+    /** The same as {@code isin(elements, testElements, false, false)}. */
+    public static Tensor isin(Tensor elements, Tensor testElements) {
+        return isin(elements, testElements, false, false);
+    }
+
+    /**
+     * Tells which elements equal a number, or with <code>invert</code> which do not.
+     * <p>{@code out_i = any over j of elements_i = test_elements_j}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param elements as in the formula
+     * @param testElement as in the formula
+     * @param assumeUnique as in the formula
+     * @param invert as in the formula
+     * @return the result
+     */
+    public static Tensor isin(Tensor elements, Number testElement, boolean assumeUnique, boolean invert) {
+        Scalar testElement1 = Scalar.of(testElement);
+        Tensor.acquire(elements);
+        try {
+            return Tensor.wrap(Native.isin_Tensor_Scalar(elements.handle(), testElement1.tag(), testElement1.bits(), testElement1.imag(), assumeUnique, invert));
+        } finally {
+            Tensor.release(elements);
+        }
+    }
+
+    /** The same as {@code isin(elements, testElement, assumeUnique, false)}. */
+    public static Tensor isin(Tensor elements, Number testElement, boolean assumeUnique) {
+        return isin(elements, testElement, assumeUnique, false);
+    }
+
+    /** The same as {@code isin(elements, testElement, false, false)}. */
+    public static Tensor isin(Tensor elements, Number testElement) {
+        return isin(elements, testElement, false, false);
+    }
+
+    /**
+     * Tells whether a number is among the elements, or with <code>invert</code> whether it is not.
+     * <p>{@code out_i = any over j of elements_i = test_elements_j}
+     * <p>Shapes: {@code (+) -> ()}.
+     * <p>Errors: Complex and bool tensors are refused.
+     *
+     * @param element as in the formula
+     * @param testElements as in the formula
+     * @param assumeUnique as in the formula
+     * @param invert as in the formula
+     * @return the result
+     */
+    public static Tensor isin(Number element, Tensor testElements, boolean assumeUnique, boolean invert) {
+        Scalar element1 = Scalar.of(element);
+        Tensor.acquire(testElements);
+        try {
+            return Tensor.wrap(Native.isin_Scalar_Tensor(element1.tag(), element1.bits(), element1.imag(), testElements.handle(), assumeUnique, invert));
+        } finally {
+            Tensor.release(testElements);
+        }
+    }
+
+    /** The same as {@code isin(element, testElements, assumeUnique, false)}. */
+    public static Tensor isin(Number element, Tensor testElements, boolean assumeUnique) {
+        return isin(element, testElements, assumeUnique, false);
+    }
+
+    /** The same as {@code isin(element, testElements, false, false)}. */
+    public static Tensor isin(Number element, Tensor testElements) {
+        return isin(element, testElements, false, false);
+    }
+
+    /**
+     * Counts how often each number from 0 on occurs, or adds up the weights of its places; float32 weights give float32, others float64.
+     * <p>{@code out_k = number of i with self_i = k, or the sum of their weights}
+     * <p>Shapes: {@code (n), (n) -> (max(minlength, max(self) + 1))}.
+     * <p>Errors: The numbers must be integers, not negative, in one dimension; as many weights; <code>minlength</code> must not be negative.
+     *
+     * @param self as in the formula
+     * @param weights as in the formula, or null for none
+     * @param minlength as in the formula
+     * @return the result
+     */
+    public static Tensor bincount(Tensor self, Tensor weights, long minlength) {
+        Tensor.acquire(self, weights);
+        try {
+            return Tensor.wrap(Native.bincount(self.handle(), Tensor.handleOrZero(weights), minlength));
+        } finally {
+            Tensor.release(self, weights);
+        }
+    }
+
+    /** The same as {@code bincount(self, weights, 0L)}. */
+    public static Tensor bincount(Tensor self, Tensor weights) {
+        return bincount(self, weights, 0L);
+    }
+
+    /** The same as {@code bincount(self, (Tensor) null, 0L)}. */
+    public static Tensor bincount(Tensor self) {
+        return bincount(self, (Tensor) null, 0L);
+    }
+
+    /**
+     * Repeats each slice along a dimension so many times; without a dimension each element.
+     * <p>{@code out = self[..., 0, ...] `repeats` times, self[..., 1, ...] `repeats` times, ...}
+     * <p>Shapes: {@code (..., d, ...) -> (..., d repeats, ...)}.
+     * <p>Errors: <code>repeats</code> must not be negative; <code>output_size</code> must be the size that results.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor repeat_interleave(Tensor self, long repeats, Long dim, Long outputSize) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_zeta_other_scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+            return Tensor.wrap(Native.repeat_interleave_self_int(self.handle(), repeats, dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats, long dim, long outputSize) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats, Long dim) {
+        return repeat_interleave(self, repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats, long dim) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, long repeats) {
+        return repeat_interleave(self, repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Repeats slices along a dimension, each as often as its number says; without a dimension all elements.
+     * <p>{@code out = self[..., 0, ...] repeats_0 times, self[..., 1, ...] repeats_1 times, ...}
+     * <p>Shapes: {@code (..., d, ...), (d) or (1) -> (..., sum of repeats, ...)}.
+     * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     *
+     * @param self as in the formula
+     * @param repeats as in the formula
+     * @param dim as in the formula, or null for none
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, Long dim, Long outputSize) {
+        Tensor.acquire(self, repeats);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_self_Tensor(self.handle(), repeats.handle(), dim != null, Convert.longOrZero(dim), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(self, repeats);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize))}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, long dim, long outputSize) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), Long.valueOf(outputSize));
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, dim, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, Long dim) {
+        return repeat_interleave(self, repeats, dim, (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats, long dim) {
+        return repeat_interleave(self, repeats, Long.valueOf(dim), (Long) null);
+    }
+
+    /** The same as {@code repeat_interleave(self, repeats, (Long) null, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor self, Tensor repeats) {
+        return repeat_interleave(self, repeats, (Long) null, (Long) null);
+    }
+
+    /**
+     * Lists each index as often as its number says.
+     * <p>{@code out = 0 repeats_0 times, 1 repeats_1 times, ...}
+     * <p>Shapes: {@code (n) -> (sum of repeats)}.
+     * <p>Errors: The numbers must be int32 or int64, in one dimension, not negative; <code>output_size</code> must be their sum.
+     *
+     * @param repeats as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor repeat_interleave(Tensor repeats, Long outputSize) {
+        Tensor.acquire(repeats);
+        try {
+            return Tensor.wrap(Native.repeat_interleave_Tensor(repeats.handle(), outputSize != null, Convert.longOrZero(outputSize)));
+        } finally {
+            Tensor.release(repeats);
+        }
+    }
+
+    /** The same as {@code repeat_interleave(repeats, (Long) null)}. */
+    public static Tensor repeat_interleave(Tensor repeats) {
+        return repeat_interleave(repeats, (Long) null);
+    }
+
+    /**
+     * Finds the elements that differ from zero: a vector of indices for each dimension.
+     * <p>{@code out_d = coordinate d of each i with self_i != 0}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> n + 1 times (number of such elements)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor[] nonzero_numpy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.nonzero_numpy(self.handle()));
         } finally {
             Tensor.release(self);
         }
     }
 
     /**
-     * Takes the Hurwitz zeta function from one number on.
-     * <p>{@code out_i = sum over k >= 0 of (other + k)^(-self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
+     * Finds the coordinates of the elements that differ from zero, cut off at a number of rows, or filled up to it.
+     * <p>{@code out = the first `size` rows of nonzero(self), then `fill_value`}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (size, n + 1)}.
+     * <p>Errors: <code>size</code> must not be negative.
      *
      * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_zeta_out(Tensor self, Number other, Tensor out) {
-        Scalar other1 = Scalar.of(other);
-        Tensor.acquire(self, out);
-        try {
-            Native.special_zeta_other_scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
-     * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
+     * @param size as in the formula
+     * @param fillValue as in the formula
      * @return the result
      */
-    public static Tensor special_xlog1py(Tensor self, Tensor other) {
-        Tensor.acquire(self, other);
-        try {
-            return Tensor.wrap(Native.special_xlog1py(self.handle(), other.handle()));
-        } finally {
-            Tensor.release(self, other);
-        }
-    }
-
-    /**
-     * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
-     * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_xlog1py_out(Tensor self, Tensor other, Tensor out) {
-        Tensor.acquire(self, other, out);
-        try {
-            Native.special_xlog1py_out(self.handle(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, other, out);
-        }
-    }
-
-    /**
-     * Multiplies a number by the logarithm of 1 plus each element.
-     * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor special_xlog1py(Number self, Tensor other) {
-        Scalar self1 = Scalar.of(self);
-        Tensor.acquire(other);
-        try {
-            return Tensor.wrap(Native.special_xlog1py_self_scalar(self1.tag(), self1.bits(), self1.imag(), other.handle()));
-        } finally {
-            Tensor.release(other);
-        }
-    }
-
-    /**
-     * Multiplies a number by the logarithm of 1 plus each element.
-     * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_xlog1py_out(Number self, Tensor other, Tensor out) {
-        Scalar self1 = Scalar.of(self);
-        Tensor.acquire(other, out);
-        try {
-            Native.special_xlog1py_self_scalar_out(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(other, out);
-        }
-    }
-
-    /**
-     * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
-     * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
-     *
-     * @param self as in the formula
-     * @param other as in the formula
-     * @return the result
-     */
-    public static Tensor special_xlog1py(Tensor self, Number other) {
-        Scalar other1 = Scalar.of(other);
+    public static Tensor nonzero_static(Tensor self, long size, long fillValue) {
         Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_xlog1py_other_scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+            return Tensor.wrap(Native.nonzero_static(self.handle(), size, fillValue));
         } finally {
             Tensor.release(self);
         }
     }
 
+    /** The same as {@code nonzero_static(self, size, -1L)}. */
+    public static Tensor nonzero_static(Tensor self, long size) {
+        return nonzero_static(self, size, -1L);
+    }
+
     /**
-     * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
-     * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
-     * <p>The result is written into <code>out</code>, resized where needed.
+     * Lists the combinations of so many elements of a vector, in the order of their places.
+     * <p>{@code out = rows self_i, self_j, ... with i < j < ..., or i <= j <= ... with replacement}
+     * <p>Shapes: {@code (n) -> (number of combinations, r)}.
+     * <p>Errors: There must be one dimension; r must not be negative.
      *
      * @param self as in the formula
-     * @param other as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_xlog1py_out(Tensor self, Number other, Tensor out) {
-        Scalar other1 = Scalar.of(other);
-        Tensor.acquire(self, out);
-        try {
-            Native.special_xlog1py_other_scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code T_n(x) = cos(n * arccos(x))}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param r as in the formula
+     * @param withReplacement as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_t(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
+    public static Tensor combinations(Tensor self, long r, boolean withReplacement) {
+        Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_t(x.handle(), n.handle()));
+            return Tensor.wrap(Native.combinations(self.handle(), r, withReplacement));
         } finally {
-            Tensor.release(x, n);
+            Tensor.release(self);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code T_n(x) = cos(n * arccos(x))}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_t_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
+    /** The same as {@code combinations(self, r, false)}. */
+    public static Tensor combinations(Tensor self, long r) {
+        return combinations(self, r, false);
+    }
+
+    /** The same as {@code combinations(self, 2L, false)}. */
+    public static Tensor combinations(Tensor self) {
+        return combinations(self, 2L, false);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the first kind of each degree, at one number.
-     * <p>{@code T_n(x) = cos(n * arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_t(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
+    public static Tensor quantile(Tensor self, Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self, q);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_t_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+            return Tensor.wrap(Native.quantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
         } finally {
-            Tensor.release(n);
+            Tensor.release(self, q);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind of each degree, at one number.
-     * <p>{@code T_n(x) = cos(n * arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_t_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_chebyshev_polynomial_t_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor quantile(Tensor self, Tensor q, long dim, boolean keepdim, String interpolation) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, Long dim, boolean keepdim) {
+        return quantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, long dim, boolean keepdim) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, dim, false, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, Long dim) {
+        return quantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q, long dim) {
+        return quantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor quantile(Tensor self, Tensor q) {
+        return quantile(self, q, (Long) null, false, "linear");
     }
 
     /**
-     * Takes Chebyshev's polynomial of the first kind of one degree.
-     * <p>{@code T_n(x) = cos(n * arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: NaN wherever there is one.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_t(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
+    public static Tensor quantile(Tensor self, double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_t_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+            return Tensor.wrap(Native.quantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
         } finally {
-            Tensor.release(x);
+            Tensor.release(self);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind of one degree.
-     * <p>{@code T_n(x) = cos(n * arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_t_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_chebyshev_polynomial_t_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor quantile(Tensor self, double q, long dim, boolean keepdim, String interpolation) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code quantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, Long dim, boolean keepdim) {
+        return quantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, long dim, boolean keepdim) {
+        return quantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, dim, false, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, Long dim) {
+        return quantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor quantile(Tensor self, double q, long dim) {
+        return quantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code quantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor quantile(Tensor self, double q) {
+        return quantile(self, q, (Long) null, false, "linear");
     }
 
     /**
-     * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Finds the values below which given parts of the elements lie, along a dimension or of all: of what is not NaN.
+     * <p>{@code out_k = sort(self)[q_k (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n), (m) -> (m, the dimension removed, or of size 1 with keepdim); without m for a single q}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_u(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
+    public static Tensor nanquantile(Tensor self, Tensor q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self, q);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_u(x.handle(), n.handle()));
+            return Tensor.wrap(Native.nanquantile(self.handle(), q.handle(), dim != null, Convert.longOrZero(dim), keepdim, interpolation));
         } finally {
-            Tensor.release(x, n);
+            Tensor.release(self, q);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_u_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, Long dim, boolean keepdim) {
+        return nanquantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, long dim, boolean keepdim) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, Long dim) {
+        return nanquantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q, long dim) {
+        return nanquantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, Tensor q) {
+        return nanquantile(self, q, (Long) null, false, "linear");
     }
 
     /**
-     * Takes Chebyshev's polynomial of the second kind of each degree, at one number.
-     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
+     * Finds the value below which a given part of the elements lies, along a dimension or of all: of what is not NaN.
+     * <p>{@code out = sort(self)[q (n - 1)], interpolated between neighbours}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> the dimension removed, or of size 1 with keepdim}.
+     * <p>Errors: The tensor must be float32 or float64 and not empty, q of the same dtype, between 0 and 1, of at most one dimension; <code>interpolation</code> is linear, lower, higher, midpoint or nearest.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param q as in the formula
+     * @param dim as in the formula, or null for none
+     * @param keepdim as in the formula
+     * @param interpolation as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_u(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
+    public static Tensor nanquantile(Tensor self, double q, Long dim, boolean keepdim, String interpolation) {
+        Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_u_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+            return Tensor.wrap(Native.nanquantile_scalar(self.handle(), q, dim != null, Convert.longOrZero(dim), keepdim, interpolation));
         } finally {
-            Tensor.release(n);
+            Tensor.release(self);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the second kind of each degree, at one number.
-     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_u_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_chebyshev_polynomial_u_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation)}. */
+    public static Tensor nanquantile(Tensor self, double q, long dim, boolean keepdim, String interpolation) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, interpolation);
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, Long dim, boolean keepdim) {
+        return nanquantile(self, q, dim, keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), keepdim, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, long dim, boolean keepdim) {
+        return nanquantile(self, q, Long.valueOf(dim), keepdim, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, dim, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, Long dim) {
+        return nanquantile(self, q, dim, false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, Long.valueOf(dim), false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q, long dim) {
+        return nanquantile(self, q, Long.valueOf(dim), false, "linear");
+    }
+
+    /** The same as {@code nanquantile(self, q, (Long) null, false, "linear")}. */
+    public static Tensor nanquantile(Tensor self, double q) {
+        return nanquantile(self, q, (Long) null, false, "linear");
     }
 
     /**
-     * Takes Chebyshev's polynomial of the second kind of one degree.
-     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Counts the elements in bins of equal width between two numbers, or between the least and the largest element if these are equal. What lies outside is left out.
+     * <p>{@code out_k = number of i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param min as in the formula
+     * @param max as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_u(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
+    public static Tensor histc(Tensor self, long bins, Number min, Number max) {
+        Scalar min1 = Scalar.of(min);
+        Scalar max1 = Scalar.of(max);
+        Tensor.acquire(self);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_u_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+            return Tensor.wrap(Native.histc(self.handle(), bins, min1.tag(), min1.bits(), min1.imag(), max1.tag(), max1.bits(), max1.imag()));
         } finally {
-            Tensor.release(x);
+            Tensor.release(self);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the second kind of one degree.
-     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_u_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_chebyshev_polynomial_u_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
+    /** The same as {@code histc(self, bins, min, 0)}. */
+    public static Tensor histc(Tensor self, long bins, Number min) {
+        return histc(self, bins, min, 0);
+    }
+
+    /** The same as {@code histc(self, bins, 0, 0)}. */
+    public static Tensor histc(Tensor self, long bins) {
+        return histc(self, bins, 0, 0);
+    }
+
+    /** The same as {@code histc(self, 100L, 0, 0)}. */
+    public static Tensor histc(Tensor self) {
+        return histc(self, 100L, 0, 0);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*) -> (bins), (bins + 1)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins. Weights have the dtype of the tensor, and one for each.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_v(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
+    public static Results.HistBinEdges histogram(Tensor self, long bins, double[] range, Tensor weight, boolean density) {
+        Tensor.acquire(self, weight);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_v(x.handle(), n.handle()));
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bin_ct(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
         } finally {
-            Tensor.release(x, n);
+            Tensor.release(self, weight);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_v_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
+    /** The same as {@code histogram(self, bins, range, weight, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, long bins, double[] range, Tensor weight) {
+        return histogram(self, bins, range, weight, false);
+    }
+
+    /** The same as {@code histogram(self, bins, range, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, long bins, double[] range) {
+        return histogram(self, bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(self, bins, (double[]) null, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, long bins) {
+        return histogram(self, bins, (double[]) null, (Tensor) null, false);
+    }
+
+    /** The same as {@code histogram(self, 100L, (double[]) null, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self) {
+        return histogram(self, 100L, (double[]) null, (Tensor) null, false);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the third kind of each degree, at one number.
-     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
+     * Counts the elements, or adds up their weights, in bins with the given ascending edges; <code>density</code> divides by the total and the widths.
+     * <p>{@code hist_k = sum of weight_i with bins_k <= self_i < bins_(k + 1); the last bin has its right edge}
+     * <p>Shapes: {@code (*), (n + 1) -> (n), (n + 1)}.
+     * <p>Errors: The tensor must be floating point, and the edges of its dtype, at least 2 in one dimension. Weights have the dtype of the tensor, and one for each.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_v(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
+    public static Results.HistBinEdges histogram(Tensor self, Tensor bins, Tensor weight, boolean density) {
+        Tensor.acquire(self, bins, weight);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_v_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+            Tensor[] results = Tensor.wrapAll(Native.histogram_bins_tensor(self.handle(), bins.handle(), Tensor.handleOrZero(weight), density));
+            return new Results.HistBinEdges(results[0], results[1]);
         } finally {
-            Tensor.release(n);
+            Tensor.release(self, bins, weight);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the third kind of each degree, at one number.
-     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_v_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_chebyshev_polynomial_v_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
+    /** The same as {@code histogram(self, bins, weight, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, Tensor bins, Tensor weight) {
+        return histogram(self, bins, weight, false);
+    }
+
+    /** The same as {@code histogram(self, bins, (Tensor) null, false)}. */
+    public static Results.HistBinEdges histogram(Tensor self, Tensor bins) {
+        return histogram(self, bins, (Tensor) null, false);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the third kind of one degree.
-     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Finds the edges of bins of equal width for points in several dimensions, between the least and the largest coordinates or in a range.
+     * <p>{@code out_d = bins_d + 1 numbers in equal steps}
+     * <p>Shapes: {@code (..., D) -> D times (bins_d + 1)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins along each dimension.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_v(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double[] range, Tensor weight, boolean density) {
+        Tensor.acquire(self, weight);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_v_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+            return Tensor.wrapAll(Native._histogramdd_bin_edges(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
         } finally {
-            Tensor.release(x);
+            Tensor.release(self, weight);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the third kind of one degree.
-     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_v_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_chebyshev_polynomial_v_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
+    /** The same as {@code _histogramdd_bin_edges(self, bins, range, weight, false)}. */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double[] range, Tensor weight) {
+        return _histogramdd_bin_edges(self, bins, range, weight, false);
+    }
+
+    /** The same as {@code _histogramdd_bin_edges(self, bins, range, (Tensor) null, false)}. */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long[] bins, double[] range) {
+        return _histogramdd_bin_edges(self, bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false)}. */
+    public static Tensor[] _histogramdd_bin_edges(Tensor self, long... bins) {
+        return _histogramdd_bin_edges(self, bins, (double[]) null, (Tensor) null, false);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Counts points in several dimensions, or adds up their weights, in bins of equal width.
+     * <p>{@code out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...}
+     * <p>Shapes: {@code (..., D) -> (bins_0, ..., bins_D)}.
+     * <p>Errors: The tensor must be floating point; the range must be finite and ascend. There must be bins along each dimension. Weights have the dtype of the tensor, and one for each.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param range as in the formula, or null for none
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_w(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double[] range, Tensor weight, boolean density) {
+        Tensor.acquire(self, weight);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_w(x.handle(), n.handle()));
+            return Tensor.wrap(Native._histogramdd_from_bin_cts(self.handle(), bins, range, Tensor.handleOrZero(weight), density));
         } finally {
-            Tensor.release(x, n);
+            Tensor.release(self, weight);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_w_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
+    /** The same as {@code _histogramdd_from_bin_cts(self, bins, range, weight, false)}. */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double[] range, Tensor weight) {
+        return _histogramdd_from_bin_cts(self, bins, range, weight, false);
+    }
+
+    /** The same as {@code _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false)}. */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long[] bins, double[] range) {
+        return _histogramdd_from_bin_cts(self, bins, range, (Tensor) null, false);
+    }
+
+    /** The same as {@code _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false)}. */
+    public static Tensor _histogramdd_from_bin_cts(Tensor self, long... bins) {
+        return _histogramdd_from_bin_cts(self, bins, (double[]) null, (Tensor) null, false);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
-     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
+     * Counts points in several dimensions, or adds up their weights, in bins with the given ascending edges.
+     * <p>{@code out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...}
+     * <p>Shapes: {@code (..., D), D times (n_d + 1) -> (n_0, ..., n_D)}.
+     * <p>Errors: The tensor must be floating point, and the edges of its dtype, at least 2 in one dimension, as many lists as coordinates. Weights have the dtype of the tensor, and one for each.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param self as in the formula
+     * @param bins as in the formula
+     * @param weight as in the formula, or null for none
+     * @param density as in the formula
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_w(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
+    public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, Tensor weight, boolean density) {
+        Tensor[] held = Tensor.concat(bins, self, weight);
+        Tensor.acquire(held);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_w_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+            return Tensor.wrap(Native._histogramdd_from_bin_tensors(self.handle(), Tensor.handles(bins), Tensor.handleOrZero(weight), density));
         } finally {
-            Tensor.release(n);
+            Tensor.release(held);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
-     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_w_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_chebyshev_polynomial_w_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
+    /** The same as {@code _histogramdd_from_bin_tensors(self, bins, weight, false)}. */
+    public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, Tensor weight) {
+        return _histogramdd_from_bin_tensors(self, bins, weight, false);
+    }
+
+    /** The same as {@code _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false)}. */
+    public static Tensor _histogramdd_from_bin_tensors(Tensor self, Tensor... bins) {
+        return _histogramdd_from_bin_tensors(self, bins, (Tensor) null, false);
     }
 
     /**
-     * Takes Chebyshev's polynomial of the fourth kind of one degree.
-     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * Reduces segments of an axis, whose lengths or offsets are given for each row before it, to their max, mean, min, sum or prod; <code>initial</code> takes part in each.
+     * <p>{@code out[..., k, ...] = reduce of initial and data[..., i, ...] for the i of segment k}
+     * <p>Shapes: {@code (..., n, *), (..., s) -> (..., s, *)}.
+     * <p>Errors: The data must be floating point. <code>indices</code> is not supported. The lengths must not be negative; unless <code>unsafe</code>, each row of them must sum to n.
      *
-     * @param x as in the formula
-     * @param n as in the formula
+     * @param data as in the formula
+     * @param reduce as in the formula
+     * @param lengths as in the formula, or null for none
+     * @param indices as in the formula, or null for none
+     * @param offsets as in the formula, or null for none
+     * @param axis as in the formula
+     * @param unsafe as in the formula
+     * @param initial as in the formula, or null for none
      * @return the result
      */
-    public static Tensor special_chebyshev_polynomial_w(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets, long axis, boolean unsafe, Number initial) {
+        Scalar initial1 = Scalar.ofNullable(initial);
+        Tensor.acquire(data, lengths, indices, offsets);
         try {
-            return Tensor.wrap(Native.special_chebyshev_polynomial_w_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+            return Tensor.wrap(Native.segment_reduce(data.handle(), reduce, Tensor.handleOrZero(lengths), Tensor.handleOrZero(indices), Tensor.handleOrZero(offsets), axis, unsafe, initial1.tag(), initial1.bits(), initial1.imag()));
         } finally {
-            Tensor.release(x);
+            Tensor.release(data, lengths, indices, offsets);
         }
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind of one degree.
-     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_chebyshev_polynomial_w_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_chebyshev_polynomial_w_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets, long axis, boolean unsafe) {
+        return segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, (Number) null);
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code T_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets, long axis) {
+        return segment_reduce(data, reduce, lengths, indices, offsets, axis, false, (Number) null);
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code T_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_t_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices, Tensor offsets) {
+        return segment_reduce(data, reduce, lengths, indices, offsets, 0L, false, (Number) null);
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
-     * <p>{@code T_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_t(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
+    /** The same as {@code segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths, Tensor indices) {
+        return segment_reduce(data, reduce, lengths, indices, (Tensor) null, 0L, false, (Number) null);
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
-     * <p>{@code T_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_t_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_t_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
+    /** The same as {@code segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce, Tensor lengths) {
+        return segment_reduce(data, reduce, lengths, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
     }
 
-    /**
-     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
-     * <p>{@code T_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_t(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
-     * <p>{@code T_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_t_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_t_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code U_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code U_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_u_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
-     * <p>{@code U_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_u(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
-     * <p>{@code U_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_u_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_u_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
-     * <p>{@code U_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_u(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
-     * <p>{@code U_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_u_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_u_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code V_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code V_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_v_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
-     * <p>{@code V_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_v(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
-     * <p>{@code V_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_v_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_v_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
-     * <p>{@code V_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_v(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
-     * <p>{@code V_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_v_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_v_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code W_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code W_n(2 x - 1)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_w_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
-     * <p>{@code W_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_w(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
-     * <p>{@code W_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_w_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_w_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
-     * <p>{@code W_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_w(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
-     * <p>{@code W_n(2 x - 1)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_shifted_chebyshev_polynomial_w_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_shifted_chebyshev_polynomial_w_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_hermite_polynomial_h(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_hermite_polynomial_h(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_hermite_polynomial_h_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_hermite_polynomial_h_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes the physicists' Hermite polynomial of each degree, at one number.
-     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_hermite_polynomial_h(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_hermite_polynomial_h_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes the physicists' Hermite polynomial of each degree, at one number.
-     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_hermite_polynomial_h_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_hermite_polynomial_h_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes the physicists' Hermite polynomial of one degree.
-     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_hermite_polynomial_h(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_hermite_polynomial_h_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes the physicists' Hermite polynomial of one degree.
-     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_hermite_polynomial_h_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_hermite_polynomial_h_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_hermite_polynomial_he(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_hermite_polynomial_he(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_hermite_polynomial_he_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_hermite_polynomial_he_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes the probabilists' Hermite polynomial of each degree, at one number.
-     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_hermite_polynomial_he(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_hermite_polynomial_he_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes the probabilists' Hermite polynomial of each degree, at one number.
-     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_hermite_polynomial_he_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_hermite_polynomial_he_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes the probabilists' Hermite polynomial of one degree.
-     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_hermite_polynomial_he(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_hermite_polynomial_he_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes the probabilists' Hermite polynomial of one degree.
-     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_hermite_polynomial_he_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_hermite_polynomial_he_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_laguerre_polynomial_l(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_laguerre_polynomial_l(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_laguerre_polynomial_l_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_laguerre_polynomial_l_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes Laguerre's polynomial of each degree, at one number.
-     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_laguerre_polynomial_l(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_laguerre_polynomial_l_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes Laguerre's polynomial of each degree, at one number.
-     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_laguerre_polynomial_l_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_laguerre_polynomial_l_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes Laguerre's polynomial of one degree.
-     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_laguerre_polynomial_l(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_laguerre_polynomial_l_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes Laguerre's polynomial of one degree.
-     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_laguerre_polynomial_l_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_laguerre_polynomial_l_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
-    }
-
-    /**
-     * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_legendre_polynomial_p(Tensor x, Tensor n) {
-        Tensor.acquire(x, n);
-        try {
-            return Tensor.wrap(Native.special_legendre_polynomial_p(x.handle(), n.handle()));
-        } finally {
-            Tensor.release(x, n);
-        }
-    }
-
-    /**
-     * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
-     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
-     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_legendre_polynomial_p_out(Tensor x, Tensor n, Tensor out) {
-        Tensor.acquire(x, n, out);
-        try {
-            Native.special_legendre_polynomial_p_out(x.handle(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, n, out);
-        }
-    }
-
-    /**
-     * Takes Legendre's polynomial of each degree, at one number.
-     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_legendre_polynomial_p(Number x, Tensor n) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n);
-        try {
-            return Tensor.wrap(Native.special_legendre_polynomial_p_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
-        } finally {
-            Tensor.release(n);
-        }
-    }
-
-    /**
-     * Takes Legendre's polynomial of each degree, at one number.
-     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_legendre_polynomial_p_out(Number x, Tensor n, Tensor out) {
-        Scalar x1 = Scalar.of(x);
-        Tensor.acquire(n, out);
-        try {
-            Native.special_legendre_polynomial_p_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(n, out);
-        }
-    }
-
-    /**
-     * Takes Legendre's polynomial of one degree.
-     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @return the result
-     */
-    public static Tensor special_legendre_polynomial_p(Tensor x, Number n) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.special_legendre_polynomial_p_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /**
-     * Takes Legendre's polynomial of one degree.
-     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
-     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
-     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param x as in the formula
-     * @param n as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor special_legendre_polynomial_p_out(Tensor x, Number n, Tensor out) {
-        Scalar n1 = Scalar.of(n);
-        Tensor.acquire(x, out);
-        try {
-            Native.special_legendre_polynomial_p_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
-            return out;
-        } finally {
-            Tensor.release(x, out);
-        }
+    /** The same as {@code segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null)}. */
+    public static Tensor segment_reduce(Tensor data, String reduce) {
+        return segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
     }
 
     // view: Other shapes over the same storage.
@@ -20421,594 +17862,5 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code diagonal(self, 0L, 0L, 1L)}. */
     public static Tensor diagonal(Tensor self) {
         return diagonal(self, 0L, 0L, 1L);
-    }
-
-    /**
-     * Removes the given dimensions that have size 1.
-     * <p>{@code out = self}
-     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
-     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor squeeze(Tensor self, long... dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.squeeze_dims(self.handle(), dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Takes <code>length</code> elements of a dimension from where a tensor says.
-     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
-     * <p>Shapes: {@code (..., d, ...), () -> (..., length, ...)}.
-     * <p>Errors: <code>start</code> must be an integer without dimensions; start + length must not exceed the size.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @param start as in the formula
-     * @param length as in the formula
-     * @return the result
-     */
-    public static Tensor narrow(Tensor self, long dim, Tensor start, long length) {
-        Tensor.acquire(self, start);
-        try {
-            return Tensor.wrap(Native.narrow_Tensor(self.handle(), dim, start.handle(), length));
-        } finally {
-            Tensor.release(self, start);
-        }
-    }
-
-    /**
-     * Transposes and conjugates each matrix of a batch.
-     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
-     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
-     * <p>Errors: Two dimensions are the least.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor adjoint(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.adjoint(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: A view cannot be detached in place.
-     * <p>The result is written into <code>self</code>.
-     *
-     * @param self as in the formula
-     * @return what was written
-     */
-    public static Tensor detach_(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            Native.detach_(self.handle());
-            return self;
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Splits a dimension as split does; the parts are not counted as views of one another.
-     * <p>{@code out_k = self[..., k * split_size : (k + 1) * split_size, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)}.
-     * <p>Errors: <code>split_size</code> must not be negative, and 0 only for an empty dimension.
-     *
-     * @param self as in the formula
-     * @param splitSize as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor[] unsafe_split(Tensor self, long splitSize, long dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrapAll(Native.unsafe_split_Tensor(self.handle(), splitSize, dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code unsafe_split(self, splitSize, 0L)}. */
-    public static Tensor[] unsafe_split(Tensor self, long splitSize) {
-        return unsafe_split(self, splitSize, 0L);
-    }
-
-    /**
-     * Shows the conjugate of each element, which is computed where it is needed.
-     * <p>{@code out_i = conj(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Real tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor _conj(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native._conj(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Shows the opposite of each element, which is computed where it is needed.
-     * <p>{@code out_i = -self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Integers are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor _neg_view(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native._neg_view(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Carries out a negation that was put off.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor resolve_neg(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.resolve_neg(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Shows complex numbers as pairs of real ones.
-     * <p>{@code out[..., 0] = Re(self), out[..., 1] = Im(self)}
-     * <p>Shapes: {@code (*) -> (*, 2)}.
-     * <p>Errors: Real tensors are refused, and conjugates that were put off.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor view_as_real(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.view_as_real(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Shows pairs of real numbers as complex ones.
-     * <p>{@code out = self[..., 0] + self[..., 1] * sqrt(-1)}
-     * <p>Shapes: {@code (*, 2) -> (*)}.
-     * <p>Errors: The last dimension must have size 2 and stride 1; other strides and the offset must be even.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor view_as_complex(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.view_as_complex(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Shows the imaginary part of each element.
-     * <p>{@code out_i = Im(self_i)}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: Real tensors are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor imag(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.imag(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    // view_copy: The views as copies: results with memory of their own.
-
-    /**
-     * Copies the tensor.
-     * <p>{@code out_i = self_i}
-     * <p>Shapes: {@code (*) -> (*), the shape of self}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor alias_copy(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.alias_copy(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies what as_strided shows.
-     * <p>{@code out[i] = storage[storage_offset + sum_k i_k * stride_k]}
-     * <p>Shapes: {@code (*) -> size}.
-     * <p>Errors: As as_strided.
-     *
-     * @param self as in the formula
-     * @param size as in the formula
-     * @param stride as in the formula
-     * @param storageOffset as in the formula, or null for none
-     * @return the result
-     */
-    public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, Long storageOffset) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.as_strided_copy(self.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code as_strided_copy(self, size, stride, Long.valueOf(storageOffset))}. */
-    public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, long storageOffset) {
-        return as_strided_copy(self, size, stride, Long.valueOf(storageOffset));
-    }
-
-    /** The same as {@code as_strided_copy(self, size, stride, (Long) null)}. */
-    public static Tensor as_strided_copy(Tensor self, long[] size, long... stride) {
-        return as_strided_copy(self, size, stride, (Long) null);
-    }
-
-    /**
-     * Copies the diagonal of two dimensions, as a last dimension.
-     * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
-     * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
-     * <p>Errors: As diagonal.
-     *
-     * @param self as in the formula
-     * @param offset as in the formula
-     * @param dim1 as in the formula
-     * @param dim2 as in the formula
-     * @return the result
-     */
-    public static Tensor diagonal_copy(Tensor self, long offset, long dim1, long dim2) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.diagonal_copy(self.handle(), offset, dim1, dim2));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code diagonal_copy(self, offset, dim1, 1L)}. */
-    public static Tensor diagonal_copy(Tensor self, long offset, long dim1) {
-        return diagonal_copy(self, offset, dim1, 1L);
-    }
-
-    /** The same as {@code diagonal_copy(self, offset, 0L, 1L)}. */
-    public static Tensor diagonal_copy(Tensor self, long offset) {
-        return diagonal_copy(self, offset, 0L, 1L);
-    }
-
-    /** The same as {@code diagonal_copy(self, 0L, 0L, 1L)}. */
-    public static Tensor diagonal_copy(Tensor self) {
-        return diagonal_copy(self, 0L, 0L, 1L);
-    }
-
-    /**
-     * Repeats dimensions of size 1; -1 keeps a size.
-     * <p>{@code out[..., j, ...] = self[..., 0, ...]}
-     * <p>Shapes: {@code (*) broadcastable to size -> size}.
-     * <p>Errors: As expand.
-     *
-     * @param self as in the formula
-     * @param size as in the formula
-     * @param implicit as in the formula
-     * @return the result
-     */
-    public static Tensor expand_copy(Tensor self, long[] size, boolean implicit) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.expand_copy(self.handle(), size, implicit));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code expand_copy(self, size, false)}. */
-    public static Tensor expand_copy(Tensor self, long... size) {
-        return expand_copy(self, size, false);
-    }
-
-    /**
-     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
-     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
-     * <p>Errors: As narrow.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @param start as in the formula
-     * @param length as in the formula
-     * @return the result
-     */
-    public static Tensor narrow_copy(Tensor self, long dim, long start, long length) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.narrow_copy(self.handle(), dim, start, length));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
-     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
-     * <p>Errors: As narrow.
-     * <p>The result is written into <code>out</code>, resized where needed.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @param start as in the formula
-     * @param length as in the formula
-     * @param out the tensor that receives the result
-     * @return what was written
-     */
-    public static Tensor narrow_copy_out(Tensor self, long dim, long start, long length, Tensor out) {
-        Tensor.acquire(self, out);
-        try {
-            Native.narrow_copy_out(self.handle(), dim, start, length, out.handle());
-            return out;
-        } finally {
-            Tensor.release(self, out);
-        }
-    }
-
-    /**
-     * Copies the tensor with its dimensions in another order.
-     * <p>{@code dimension k of out = dimension dims[k] of self}
-     * <p>Shapes: {@code (d_0, ..., d_n) -> (d_dims[0], ..., d_dims[n])}.
-     * <p>Errors: <code>dims</code> must name every dimension once.
-     *
-     * @param self as in the formula
-     * @param dims as in the formula
-     * @return the result
-     */
-    public static Tensor permute_copy(Tensor self, long... dims) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.permute_copy(self.handle(), dims));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the tensor without its dimensions of size 1.
-     * <p>{@code out = self}
-     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
-     * <p>Errors: None.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor squeeze_copy(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.squeeze_copy(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the tensor without a dimension whose size is 1.
-     * <p>{@code out = self}
-     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
-     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor squeeze_copy(Tensor self, long dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.squeeze_copy_dim(self.handle(), dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the tensor without the given dimensions whose size is 1.
-     * <p>{@code out = self}
-     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
-     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor squeeze_copy(Tensor self, long... dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.squeeze_copy_dims(self.handle(), dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies a matrix transposed; a vector as it is.
-     * <p>{@code out[j, i] = self[i, j]}
-     * <p>Shapes: {@code (m, n) -> (n, m)}.
-     * <p>Errors: More than two dimensions are refused.
-     *
-     * @param self as in the formula
-     * @return the result
-     */
-    public static Tensor t_copy(Tensor self) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.t_copy(self.handle()));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the tensor with two dimensions swapped.
-     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
-     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
-     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
-     *
-     * @param self as in the formula
-     * @param dim0 as in the formula
-     * @param dim1 as in the formula
-     * @return the result
-     */
-    public static Tensor transpose_copy(Tensor self, long dim0, long dim1) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.transpose_copy_int(self.handle(), dim0, dim1));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies windows of a dimension, each <code>step</code> further, into a new last dimension.
-     * <p>{@code out[..., w, ..., k] = self[..., w * step + k, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> (..., (d - size) / step + 1, ..., size)}.
-     * <p>Errors: As unfold.
-     *
-     * @param self as in the formula
-     * @param dimension as in the formula
-     * @param size as in the formula
-     * @param step as in the formula
-     * @return the result
-     */
-    public static Tensor unfold_copy(Tensor self, long dimension, long size, long step) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.unfold_copy(self.handle(), dimension, size, step));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the tensor with a new dimension of size 1.
-     * <p>{@code out[..., 0, ...] = self}
-     * <p>Shapes: {@code (..., ...) -> (..., 1, ...)}.
-     * <p>Errors: <code>dim</code> must lie in [-ndim - 1, ndim].
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor unsqueeze_copy(Tensor self, long dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.unsqueeze_copy(self.handle(), dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the elements into other sizes; one size may be -1.
-     * <p>{@code out_i = self_i in row-major order}
-     * <p>Shapes: {@code (*) -> size}.
-     * <p>Errors: The number of elements must agree; at most one size may be -1.
-     *
-     * @param self as in the formula
-     * @param size as in the formula
-     * @return the result
-     */
-    public static Tensor view_copy(Tensor self, long... size) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrap(Native.view_copy(self.handle(), size));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /**
-     * Copies the parts of the given sizes of a dimension.
-     * <p>{@code out_k = the next split_sizes[k] slices of self}
-     * <p>Shapes: {@code (..., d, ...) -> one (..., split_sizes[k], ...) each}.
-     * <p>Errors: The sizes must not be negative and must sum to the size of the dimension.
-     *
-     * @param self as in the formula
-     * @param splitSizes as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor[] split_with_sizes_copy(Tensor self, long[] splitSizes, long dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrapAll(Native.split_with_sizes_copy(self.handle(), splitSizes, dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code split_with_sizes_copy(self, splitSizes, 0L)}. */
-    public static Tensor[] split_with_sizes_copy(Tensor self, long... splitSizes) {
-        return split_with_sizes_copy(self, splitSizes, 0L);
-    }
-
-    /**
-     * Copies the slices of a dimension.
-     * <p>{@code out_k = self[..., k, ...]}
-     * <p>Shapes: {@code (..., d, ...) -> d times (..., ...)}.
-     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
-     *
-     * @param self as in the formula
-     * @param dim as in the formula
-     * @return the result
-     */
-    public static Tensor[] unbind_copy(Tensor self, long dim) {
-        Tensor.acquire(self);
-        try {
-            return Tensor.wrapAll(Native.unbind_copy_int(self.handle(), dim));
-        } finally {
-            Tensor.release(self);
-        }
-    }
-
-    /** The same as {@code unbind_copy(self, 0L)}. */
-    public static Tensor[] unbind_copy(Tensor self) {
-        return unbind_copy(self, 0L);
     }
 }

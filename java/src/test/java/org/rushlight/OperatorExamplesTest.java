@@ -516,91 +516,6 @@ class OperatorExamplesTest {
     }
 
     @Test
-    void example_float_power_Tensor_Tensor() {
-        Examples.check(() -> Torch.float_power(Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new float[] {8.0f, 9.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_float_power_Tensor_Scalar() {
-        Examples.check(() -> Torch.float_power(Tensor.of(new long[] {2, 3}, new long[] {2}), 2), () -> Tensor.of(new float[] {4.0f, 9.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_float_power_Scalar() {
-        Examples.check(() -> Torch.float_power(2, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new float[] {8.0f, 16.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_scalar_tensor() {
-        Examples.check(() -> Torch.scalar_tensor(2.5), () -> Tensor.of(new float[] {2.5f}, new long[] {}));
-    }
-
-    @Test
-    void example_eye() {
-        Examples.check(() -> Torch.eye(2), () -> Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 1.0f}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_eye_m() {
-        Examples.check(() -> Torch.eye(1, 2), () -> Tensor.of(new float[] {1.0f, 0.0f}, new long[] {1, 2}));
-    }
-
-    @Test
-    void example_linspace() {
-        Examples.check(() -> Torch.linspace(0, 1, 3), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3}));
-    }
-
-    @Test
-    void example_logspace() {
-        Examples.check(() -> Torch.logspace(0, 2, 3), () -> Tensor.of(new float[] {1.0f, 10.0f, 100.0f}, new long[] {3}));
-    }
-
-    @Test
-    void example_tril_indices() {
-        Examples.check(() -> Torch.tril_indices(2, 2), () -> Tensor.of(new long[] {0, 1, 1, 0, 0, 1}, new long[] {2, 3}));
-    }
-
-    @Test
-    void example_triu_indices() {
-        Examples.check(() -> Torch.triu_indices(2, 2), () -> Tensor.of(new long[] {0, 0, 1, 0, 1, 1}, new long[] {2, 3}));
-    }
-
-    @Test
-    void example_new_full() {
-        Examples.check(() -> Tensor.of(new float[] {1.0f}, new long[] {1}).new_full(new long[] {2}, 7), () -> Tensor.of(new float[] {7.0f, 7.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_new_ones() {
-        Examples.check(() -> Tensor.of(new long[] {5, 6}, new long[] {2}).new_ones(new long[] {2}), () -> Tensor.of(new long[] {1, 1}, new long[] {2}));
-    }
-
-    @Test
-    void example_new_zeros() {
-        Examples.check(() -> Tensor.of(new long[] {5, 6}, new long[] {2}).new_zeros(new long[] {2}), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
-    }
-
-    @Test
-    void example_bartlett_window() {
-        Examples.check(() -> Torch.bartlett_window(4), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f, 0.5f}, new long[] {4}));
-    }
-
-    @Test
-    void example_bartlett_window_periodic() {
-        Examples.check(() -> Torch.bartlett_window(3, false), () -> Tensor.of(new float[] {0.0f, 1.0f, 0.0f}, new long[] {3}));
-    }
-
-    @Test
-    void example_vander() {
-        Examples.check(() -> Torch.vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3), () -> Tensor.of(new long[] {4, 2, 1, 9, 3, 1}, new long[] {2, 3}));
-    }
-
-    @Test
-    void example_linalg_vander() {
-        Examples.check(() -> Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3), () -> Tensor.of(new long[] {1, 2, 4, 1, 3, 9}, new long[] {2, 3}));
-    }
-
-    @Test
     void example_index_select() {
         Examples.check(() -> Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2})), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
     }
@@ -666,6 +581,16 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_index_Tensor() {
+        Examples.check(() -> Torch.index(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})}), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
+    }
+
+    @Test
+    void example_index_put() {
+        Examples.check(() -> Torch.index_put(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), new Tensor[] {Tensor.of(new long[] {2, 0}, new long[] {2})}, Tensor.of(new long[] {5, 6}, new long[] {2})), () -> Tensor.of(new long[] {6, 2, 5}, new long[] {3}));
+    }
+
+    @Test
     void example_cat() {
         Examples.check(() -> Torch.cat(new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3}, new long[] {1})}), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
     }
@@ -683,11 +608,6 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal_scatter() {
         Examples.check(() -> Torch.diagonal_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2})), () -> Tensor.of(new long[] {7, 2, 3, 8}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_as_strided_scatter() {
-        Examples.check(() -> Torch.as_strided_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}), new long[] {2}, new long[] {2}, 0), () -> Tensor.of(new long[] {7, 2, 8}, new long[] {3}));
     }
 
     @Test
@@ -916,6 +836,56 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_einsum() {
+        Examples.check(() -> Torch.einsum("ij,jk->ik", new Tensor[] {Tensor.of(new long[] {1, 2}, new long[] {1, 2}), Tensor.of(new long[] {3, 4}, new long[] {2, 1})}), () -> Tensor.of(new long[] {11}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_tensordot() {
+        Examples.check(() -> Torch.tensordot(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), new long[] {0}, new long[] {0}), () -> Tensor.of(new long[] {11}, new long[] {}));
+    }
+
+    @Test
+    void example_linalg_cross() {
+        Examples.check(() -> Torch.linalg_cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3})), () -> Tensor.of(new long[] {0, 0, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_cross() {
+        Examples.check(() -> Torch.cross(Tensor.of(new long[] {1, 0, 0}, new long[] {3}), Tensor.of(new long[] {0, 1, 0}, new long[] {3})), () -> Tensor.of(new long[] {0, 0, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_linalg_vecdot() {
+        Examples.check(() -> Torch.linalg_vecdot(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {11.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_linalg_vander() {
+        Examples.check(() -> Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2})), () -> Tensor.of(new long[] {1, 2, 1, 3}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_trace() {
+        Examples.check(() -> Torch.trace(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {5}, new long[] {}));
+    }
+
+    @Test
+    void example_linalg_diagonal() {
+        Examples.check(() -> Torch.linalg_diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_kron() {
+        Examples.check(() -> Torch.kron(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 4, 6, 8}, new long[] {4}));
+    }
+
+    @Test
+    void example_linalg_matmul() {
+        Examples.check(() -> Torch.linalg_matmul(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {1, 1}, new long[] {2})), () -> Tensor.of(new long[] {3, 7}, new long[] {2}));
+    }
+
+    @Test
     void example_log_softmax_int() {
         Examples.check(() -> Torch.log_softmax(Tensor.of(new float[] {0.0f}, new long[] {1}), 0), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
     }
@@ -1086,91 +1056,6 @@ class OperatorExamplesTest {
     }
 
     @Test
-    void example_subtract_Tensor() {
-        Examples.check(() -> Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {4, 5}, new long[] {2}));
-    }
-
-    @Test
-    void example_subtract_Scalar() {
-        Examples.check(() -> Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), 1), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
-    }
-
-    @Test
-    void example_multiply_Tensor() {
-        Examples.check(() -> Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 8}, new long[] {2}));
-    }
-
-    @Test
-    void example_multiply_Scalar() {
-        Examples.check(() -> Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), 3), () -> Tensor.of(new long[] {3, 6}, new long[] {2}));
-    }
-
-    @Test
-    void example_divide_Tensor() {
-        Examples.check(() -> Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_divide_Scalar() {
-        Examples.check(() -> Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_true_divide_Tensor() {
-        Examples.check(() -> Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_true_divide_Scalar() {
-        Examples.check(() -> Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
-    }
-
-    @Test
-    void example_divide_Tensor_mode() {
-        Examples.check(() -> Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor"), () -> Tensor.of(new long[] {3, -4}, new long[] {2}));
-    }
-
-    @Test
-    void example_divide_Scalar_mode() {
-        Examples.check(() -> Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc"), () -> Tensor.of(new long[] {3, -3}, new long[] {2}));
-    }
-
-    @Test
-    void example_angle() {
-        Examples.check(() -> Torch.angle(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
-    }
-
-    @Test
-    void example_isclose() {
-        Examples.check(() -> Torch.isclose(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
-    }
-
-    @Test
-    void example_isreal() {
-        Examples.check(() -> Torch.isreal(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {true}, new long[] {1}));
-    }
-
-    @Test
-    void example_ldexp_Tensor() {
-        Examples.check(() -> Torch.ldexp(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {3}, new long[] {1})), () -> Tensor.of(new float[] {8.0f}, new long[] {1}));
-    }
-
-    @Test
-    void example_nextafter() {
-        Examples.check(() -> Torch.nextafter(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
-    }
-
-    @Test
-    void example_gcd() {
-        Examples.check(() -> Torch.gcd(Tensor.of(new long[] {12, 7}, new long[] {2}), Tensor.of(new long[] {18, 0}, new long[] {2})), () -> Tensor.of(new long[] {6, 7}, new long[] {2}));
-    }
-
-    @Test
-    void example_lcm() {
-        Examples.check(() -> Torch.lcm(Tensor.of(new long[] {4, 3}, new long[] {2}), Tensor.of(new long[] {6, 0}, new long[] {2})), () -> Tensor.of(new long[] {12, 0}, new long[] {2}));
-    }
-
-    @Test
     void example_add_Tensor() {
         Examples.check(() -> Torch.add(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2}), 2), () -> Tensor.of(new long[] {7, 10}, new long[] {2}));
     }
@@ -1291,6 +1176,11 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_min_other() {
+        Examples.check(() -> Torch.min(Tensor.of(new long[] {1, 4}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
     void example_where_self() {
         Examples.check(() -> Torch.where(Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
     }
@@ -1313,6 +1203,11 @@ class OperatorExamplesTest {
     @Test
     void example_masked_fill_Scalar() {
         Examples.check(() -> Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), 9), () -> Tensor.of(new long[] {9, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_masked_fill_Tensor() {
+        Examples.check(() -> Torch.masked_fill(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new boolean[] {true, false}, new long[] {2}), Tensor.of(new long[] {9}, new long[] {})), () -> Tensor.of(new long[] {9, 2}, new long[] {2}));
     }
 
     @Test
@@ -1451,6 +1346,16 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_logcumsumexp() {
+        Examples.check(() -> Torch.logcumsumexp(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.0f, 0.6931472f}, new long[] {2}));
+    }
+
+    @Test
+    void example_sum_to_size() {
+        Examples.check(() -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}).sum_to_size(new long[] {2}), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
+    }
+
+    @Test
     void example_linalg_vector_norm() {
         Examples.check(() -> Torch.linalg_vector_norm(Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
     }
@@ -1486,113 +1391,153 @@ class OperatorExamplesTest {
     }
 
     @Test
-    void example_lgamma() {
-        Examples.check(() -> Torch.lgamma(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    void example_diff() {
+        Examples.check(() -> Torch.diff(Tensor.of(new long[] {1, 4, 9}, new long[] {3})), () -> Tensor.of(new long[] {3, 5}, new long[] {2}));
     }
 
     @Test
-    void example_erfinv() {
-        Examples.check(() -> Torch.erfinv(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    void example_trapezoid_x() {
+        Examples.check(() -> Torch.trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3})), () -> Tensor.of(new float[] {7.5f}, new long[] {}));
     }
 
     @Test
-    void example_special_i1() {
-        Examples.check(() -> Torch.special_i1(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    void example_trapz_x() {
+        Examples.check(() -> Torch.trapz(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3})), () -> Tensor.of(new float[] {7.5f}, new long[] {}));
     }
 
     @Test
-    void example_special_i1e() {
-        Examples.check(() -> Torch.special_i1e(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    void example_cumulative_trapezoid_x() {
+        Examples.check(() -> Torch.cumulative_trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), Tensor.of(new float[] {0.0f, 1.0f, 3.0f}, new long[] {3})), () -> Tensor.of(new float[] {1.5f, 7.5f}, new long[] {2}));
     }
 
     @Test
-    void example_special_entr() {
-        Examples.check(() -> Torch.special_entr(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    void example_trapezoid_dx() {
+        Examples.check(() -> Torch.trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3})), () -> Tensor.of(new float[] {4.5f}, new long[] {}));
     }
 
     @Test
-    void example_special_erfcx() {
-        Examples.check(() -> Torch.special_erfcx(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_trapz_dx() {
+        Examples.check(() -> Torch.trapz(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3})), () -> Tensor.of(new float[] {4.5f}, new long[] {}));
     }
 
     @Test
-    void example_special_ndtr() {
-        Examples.check(() -> Torch.special_ndtr(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.5f}, new long[] {1}));
+    void example_cumulative_trapezoid_dx() {
+        Examples.check(() -> Torch.cumulative_trapezoid(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3})), () -> Tensor.of(new float[] {1.5f, 4.5f}, new long[] {2}));
     }
 
     @Test
-    void example_special_xlog1py() {
-        Examples.check(() -> Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    void example_cov() {
+        Examples.check(() -> Torch.cov(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {2.0f, -2.0f, -2.0f, 2.0f}, new long[] {2, 2}));
     }
 
     @Test
-    void example_special_xlog1py_self_scalar() {
-        Examples.check(() -> Torch.special_xlog1py(2, Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    void example_corrcoef() {
+        Examples.check(() -> Torch.corrcoef(Tensor.of(new float[] {1.0f, 3.0f, 3.0f, 1.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {1.0f, -1.0f, -1.0f, 1.0f}, new long[] {2, 2}));
     }
 
     @Test
-    void example_special_xlog1py_other_scalar() {
-        Examples.check(() -> Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    void example_msort() {
+        Examples.check(() -> Torch.msort(Tensor.of(new long[] {3, 1, 2}, new long[] {3})), () -> Tensor.of(new long[] {1, 2, 3}, new long[] {3}));
     }
 
     @Test
-    void example_special_chebyshev_polynomial_t() {
-        Examples.check(() -> Torch.special_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_argsort() {
+        Examples.check(() -> Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3})), () -> Tensor.of(new long[] {1, 2, 0}, new long[] {3}));
     }
 
     @Test
-    void example_special_chebyshev_polynomial_u() {
-        Examples.check(() -> Torch.special_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_argsort_stable() {
+        Examples.check(() -> Torch.argsort(Tensor.of(new long[] {3, 1, 2}, new long[] {3}), true), () -> Tensor.of(new long[] {1, 2, 0}, new long[] {3}));
     }
 
     @Test
-    void example_special_chebyshev_polynomial_v() {
-        Examples.check(() -> Torch.special_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_searchsorted_Tensor() {
+        Examples.check(() -> Torch.searchsorted(Tensor.of(new long[] {1, 3, 5}, new long[] {3}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
 
     @Test
-    void example_special_chebyshev_polynomial_w() {
-        Examples.check(() -> Torch.special_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_searchsorted_Scalar() {
+        Examples.check(() -> Torch.searchsorted(Tensor.of(new long[] {1, 3, 5}, new long[] {3}), 4), () -> Tensor.of(new long[] {2}, new long[] {}));
     }
 
     @Test
-    void example_special_shifted_chebyshev_polynomial_t() {
-        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_bucketize_Tensor() {
+        Examples.check(() -> Torch.bucketize(Tensor.of(new long[] {3, 6}, new long[] {2}), Tensor.of(new long[] {1, 3, 5}, new long[] {3})), () -> Tensor.of(new long[] {1, 3}, new long[] {2}));
     }
 
     @Test
-    void example_special_shifted_chebyshev_polynomial_u() {
-        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_bucketize_Scalar() {
+        Examples.check(() -> Torch.bucketize(3, Tensor.of(new long[] {1, 3, 5}, new long[] {3})), () -> Tensor.of(new long[] {1}, new long[] {}));
     }
 
     @Test
-    void example_special_shifted_chebyshev_polynomial_v() {
-        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_isin_Tensor_Tensor() {
+        Examples.check(() -> Torch.isin(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {3, 1}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false, true}, new long[] {3}));
     }
 
     @Test
-    void example_special_shifted_chebyshev_polynomial_w() {
-        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_isin_Tensor_Scalar() {
+        Examples.check(() -> Torch.isin(Tensor.of(new long[] {1, 2}, new long[] {2}), 2), () -> Tensor.of(new boolean[] {false, true}, new long[] {2}));
     }
 
     @Test
-    void example_special_hermite_polynomial_h() {
-        Examples.check(() -> Torch.special_hermite_polynomial_h(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_isin_Scalar_Tensor() {
+        Examples.check(() -> Torch.isin(2, Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new boolean[] {true}, new long[] {}));
     }
 
     @Test
-    void example_special_hermite_polynomial_he() {
-        Examples.check(() -> Torch.special_hermite_polynomial_he(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_bincount() {
+        Examples.check(() -> Torch.bincount(Tensor.of(new long[] {1, 3, 1}, new long[] {3})), () -> Tensor.of(new long[] {0, 2, 0, 1}, new long[] {4}));
     }
 
     @Test
-    void example_special_laguerre_polynomial_l() {
-        Examples.check(() -> Torch.special_laguerre_polynomial_l(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_repeat_interleave_self_int() {
+        Examples.check(() -> Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), 2), () -> Tensor.of(new long[] {5, 5, 6, 6}, new long[] {4}));
     }
 
     @Test
-    void example_special_legendre_polynomial_p() {
-        Examples.check(() -> Torch.special_legendre_polynomial_p(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    void example_repeat_interleave_self_Tensor() {
+        Examples.check(() -> Torch.repeat_interleave(Tensor.of(new long[] {5, 6}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {5, 6, 6}, new long[] {3}));
+    }
+
+    @Test
+    void example_repeat_interleave_Tensor() {
+        Examples.check(() -> Torch.repeat_interleave(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {0, 1, 1}, new long[] {3}));
+    }
+
+    @Test
+    void example_nonzero_static() {
+        Examples.check(() -> Torch.nonzero_static(Tensor.of(new long[] {1, 0, 2}, new long[] {3}), 3), () -> Tensor.of(new long[] {0, 2, -1}, new long[] {3, 1}));
+    }
+
+    @Test
+    void example_combinations() {
+        Examples.check(() -> Torch.combinations(Tensor.of(new long[] {1, 2, 3}, new long[] {3})), () -> Tensor.of(new long[] {1, 2, 1, 3, 2, 3}, new long[] {3, 2}));
+    }
+
+    @Test
+    void example_quantile_scalar() {
+        Examples.check(() -> Torch.quantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75), () -> Tensor.of(new float[] {3.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_nanquantile_scalar() {
+        Examples.check(() -> Torch.nanquantile(Tensor.of(new float[] {1.0f, 2.0f, 4.0f}, new long[] {3}), 0.75), () -> Tensor.of(new float[] {3.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_histc() {
+        Examples.check(() -> Torch.histc(Tensor.of(new float[] {1.0f, 2.0f, 1.0f}, new long[] {3}), 2, 0, 3), () -> Tensor.of(new float[] {2.0f, 1.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example__histogramdd_from_bin_cts() {
+        Examples.check(() -> Torch._histogramdd_from_bin_cts(Tensor.of(new float[] {0.0f, 1.0f, 1.0f, 0.0f}, new long[] {2, 2}), new long[] {1, 2}), () -> Tensor.of(new float[] {1.0f, 1.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_segment_reduce() {
+        Examples.check(() -> Torch.segment_reduce(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {3}), "sum", Tensor.of(new long[] {2, 1}, new long[] {2})), () -> Tensor.of(new float[] {3.0f, 3.0f}, new long[] {2}));
     }
 
     @Test
@@ -1678,85 +1623,5 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal() {
         Examples.check(() -> Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
-    }
-
-    @Test
-    void example_squeeze_dims() {
-        Examples.check(() -> Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), new long[] {0}), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
-    }
-
-    @Test
-    void example_adjoint() {
-        Examples.check(() -> Torch.adjoint(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_resolve_neg() {
-        Examples.check(() -> Torch.resolve_neg(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
-    }
-
-    @Test
-    void example_alias_copy() {
-        Examples.check(() -> Torch.alias_copy(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
-    }
-
-    @Test
-    void example_as_strided_copy() {
-        Examples.check(() -> Torch.as_strided_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2}, new long[] {2}), () -> Tensor.of(new long[] {1, 3}, new long[] {2}));
-    }
-
-    @Test
-    void example_diagonal_copy() {
-        Examples.check(() -> Torch.diagonal_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
-    }
-
-    @Test
-    void example_expand_copy() {
-        Examples.check(() -> Torch.expand_copy(Tensor.of(new long[] {1, 2}, new long[] {2, 1}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 1, 2, 2}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_narrow_copy() {
-        Examples.check(() -> Torch.narrow_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
-    }
-
-    @Test
-    void example_permute_copy() {
-        Examples.check(() -> Torch.permute_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0}), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_squeeze_copy() {
-        Examples.check(() -> Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
-    }
-
-    @Test
-    void example_squeeze_copy_dim() {
-        Examples.check(() -> Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
-    }
-
-    @Test
-    void example_t_copy() {
-        Examples.check(() -> Torch.t_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_transpose_copy_int() {
-        Examples.check(() -> Torch.transpose_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_unfold_copy() {
-        Examples.check(() -> Torch.unfold_copy(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, 2, 1), () -> Tensor.of(new long[] {1, 2, 2, 3}, new long[] {2, 2}));
-    }
-
-    @Test
-    void example_unsqueeze_copy() {
-        Examples.check(() -> Torch.unsqueeze_copy(Tensor.of(new long[] {1, 2}, new long[] {2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {1, 2}));
-    }
-
-    @Test
-    void example_view_copy() {
-        Examples.check(() -> Torch.view_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }
 }

@@ -110,6 +110,20 @@ class TensorTest {
     }
 
     @Test
+    void tensorsIndexSeveralDimensions() {
+        Tensor t = Torch.arange(12).view(3, 4);
+        Tensor rows = Tensor.of(2L, 0L);
+        assertArrayEquals(new long[] {11, 3}, t.index(new Tensor[] {rows, Tensor.of(3L, 3L)}).toLongArray());
+        assertArrayEquals(new long[] {3, 2}, t.index(new Tensor[] {null, rows}).shape());
+        assertArrayEquals(new long[] {10, 11}, t.index(new Tensor[] {t.gt(9)}).toLongArray());
+        t.index_put_(new Tensor[] {Tensor.of(0L, 0L), Tensor.of(1L, 1L)}, Tensor.scalar(5), true);
+        assertEquals(11, t.get(0, 1).item().longValue());
+        Tensor[] slopes = Torch.gradient(t.to(DType.FLOAT32), new Number[] {2, 0.5});
+        assertEquals(2, slopes.length);
+        assertThrows(TensorIndexException.class, () -> t.index(new Tensor[] {Tensor.of(3L)}));
+    }
+
+    @Test
     void buffersAreShared() {
         FloatBuffer floats = ByteBuffer.allocateDirect(16).order(ByteOrder.nativeOrder()).asFloatBuffer();
         floats.put(new float[] {1, 2, 3, 4}).rewind();

@@ -1,0 +1,180 @@
+//! Counting elements, or adding up their weights, in bins.
+
+use crate::array::Array;
+use crate::number::{Analytic, Number, Ordered, Wide};
+use crate::room::filled;
+use crate::shared::Shared;
+use rushlight_base::plan::Plan;
+use rushlight_base::runtime::parallel_for;
+use rushlight_base::{Result, Scalar, ensure};
+
+/// How the bin of an element is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bins {
+    /// All have the same width: by a division.
+    Even,
+    /// All have the same width: by a division, and then between the neighbouring edges.
+    EvenByEdges,
+    /// By a search between the edges.
+    Sorted,
+}
+
+/// Rows of points in a share: the sums of shares are added in their order.
+const SHARE: usize = 1 << 16;
+/// So many shares at most, each with bins of its own.
+const SHARES: usize = 16;
+
+/// Points that stand in the rows of a matrix, and the edges of bins along each of its columns.
+struct Points<'p, T> {
+    at: Shared<T>,
+    steps: [isize; 2],
+    edges: Vec<&'p [T]>,
+    how: Bins,
+}
+
+impl<T: Number<Wide: Ordered + Analytic + Into<f64>>> Points<'_, T> {
+    /// The bin of a point, counted in row-major order; none outside of the edges.
+    fn bin(&self, row: usize) -> Option<usize> {
+        let mut bin = 0;
+        for (column, edges) in self.edges.iter().enumerate() {
+            // SAFETY: the maker of the points vouches for so many rows and columns.
+            let x =
+                unsafe { self.at.get().offset(row as isize * self.steps[0] + column as isize * self.steps[1]).read() };
+            bin = bin * (edges.len() - 1) + self.bin_along(x, edges)?;
+        }
+        Some(bin)
+    }
+
+    fn bin_along(&self, x: T, edges: &[T]) -> Option<usize> {
+        let (first, last) = (edges[0].widen(), edges[edges.len() - 1].widen());
+        if !(x.widen() >= first && x.widen() <= last) {
+            return None;
+        }
+        let count = edges.len() - 1;
+        // How many of some edges are not above the element: the place behind its bin.
+        let among = |low: usize, high: usize| low + edges[low..high].partition_point(|edge| edge.widen() <= x.widen());
+        let bin = match self.how {
+            Bins::Sorted => among(0, edges.len()).max(1) - 1,
+            Bins::Even => self.guess(x, first, last, count),
+            Bins::EvenByEdges => {
+                let guess = self.guess(x, first, last, count);
+                among(guess.saturating_sub(1), (guess + 2).min(edges.len())).max(1) - 1
+            }
+        };
+        // The last bin has its right edge, too.
+        Some(bin.min(count - 1))
+    }
+
+    /// By a division, each step rounded to the dtype.
+    fn guess(&self, x: T, first: T::Wide, last: T::Wide, count: usize) -> usize {
+        let rounded = |value: T::Wide| T::narrow(value).widen();
+        let part = rounded(rounded(x.widen().sub(first)).div(rounded(last.sub(first))));
+        let place = rounded(part.mul(rounded(T::Wide::from_scalar(Scalar::Int(count as i64)))));
+        place.into() as usize
+    }
+}
+
+/// out = for each bin the number, or the sum of the `weights`, of the rows of `points` in it. Each array of `edges` is
+/// the ascending edges of the bins along a column; `out` has a dimension for each, all is of the same dtype.
+pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Option<&Array>, how: Bins) -> Result<()> {
+    let fits = points.ndim() == 2 && points.size(1) == edges.len() && out.ndim() == edges.len() && !edges.is_empty();
+    ensure!(fits, Internal, "a histogram got {:?} for {} edges", points.sizes(), edges.len());
+    dispatch!(points.dtype(), "histogram_cpu", half float, T => {
+        let mut lists = Vec::new();
+        for (edges, &bins) in edges.iter().zip(out.sizes()) {
+            ensure!(edges.numel() as i64 == bins + 1 && bins > 0, Internal, "a histogram got {:?}", edges.sizes());
+            let (at, step, mut list) = (edges.as_ptr::<T>(), edges.stride(0), crate::room::room(edges.numel())?);
+            // SAFETY: as many elements as there are, which `Array::new` vouches for.
+            list.extend((0..edges.numel() as isize).map(|i| unsafe { at.offset(i * step).read() }));
+            lists.push(list);
+        }
+        let rows = points.size(0);
+        let points = Points {
+            at: Shared::new(points.as_ptr::<T>()),
+            steps: [points.stride(0), points.stride(1)],
+            edges: lists.iter().map(Vec::as_slice).collect(),
+            how,
+        };
+        let weights = weights.map(|weights| (Shared::new(weights.as_ptr::<T>()), weights.stride(0)));
+        // SAFETY: a row below their number.
+        let weight = |row: usize| weights.map_or(1.0, |(at, step)| unsafe {
+            at.get().offset(row as isize * step).read().widen().into()
+        });
+        let sums = sums(rows, out.numel(), &|row| Some((points.bin(row)?, weight(row))))?;
+        let (to, mut sums) = (out.as_ptr::<T>(), sums.into_iter());
+        Plan::<1>::row_major(out.sizes(), [out.strides()]).elements(&mut |[place]| {
+            let sum = <T as Number>::Wide::from_scalar(Scalar::Float(sums.next().unwrap_or(0.0)));
+            // SAFETY: the plan stays within the array.
+            unsafe { to.offset(place).write(T::narrow(sum)) };
+        });
+        Ok(())
+    })
+}
+
+/// For each bin the sum of what `find` gives for the rows. Shares of rows are summed apart; how many there are follows from
+/// the number of rows and bins.
+fn sums(rows: usize, bins: usize, find: &(dyn Fn(usize) -> Option<(usize, f64)> + Sync)) -> Result<Vec<f64>> {
+    let shares = (rows / SHARE).min(rows / bins.max(1)).clamp(1, SHARES);
+    let mut all = filled(shares * bins, 0.0f64)?;
+    let at = Shared::new(all.as_mut_ptr());
+    parallel_for(shares, &|share| {
+        for row in rows * share / shares..rows * (share + 1) / shares {
+            if let Some((bin, weight)) = find(row) {
+                // SAFETY: each share has bins of its own.
+                unsafe { *at.get().add(share * bins + bin) += weight };
+            }
+        }
+    })?;
+    let (first, rest) = all.split_at_mut(bins);
+    for share in rest.chunks(bins.max(1)) {
+        first.iter_mut().zip(share).for_each(|(sum, own)| *sum += own);
+    }
+    all.truncate(bins);
+    Ok(all)
+}
+
+/// out = numbers from `first` to `last` in equal steps, counted from the nearer end
+pub fn even_edges(out: &Array, first: f64, last: f64) -> Result<()> {
+    let count = out.numel();
+    ensure!(out.ndim() == 1 && count >= 2, Internal, "even edges got {:?}", out.sizes());
+    dispatch!(out.dtype(), "linspace_cpu", half float, T => {
+        type W = <T as Number>::Wide;
+        let to = out.as_ptr::<T>();
+        let number = |value: f64| T::narrow(W::from_scalar(Scalar::Float(value))).widen();
+        let (first, last) = (number(first), number(last));
+        let step = last.sub(first).div(W::from_scalar(Scalar::Int(count as i64 - 1)));
+        let times = |nth: usize| step.mul(W::from_scalar(Scalar::Int(nth as i64)));
+        for nth in 0..count {
+            let edge = if nth < count / 2 { first.add(times(nth)) } else { last.sub(times(count - 1 - nth)) };
+            // SAFETY: below the number of elements.
+            unsafe { to.offset(nth as isize * out.stride(0)).write(T::narrow(edge)) };
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rushlight_base::DType;
+
+    #[test]
+    fn elements_at_edges_belong_to_the_right_bin_and_the_last_edge_to_the_last() {
+        let mut points = [0.0f32, 0.5, 1.0, 1.5, 2.0, 2.5, -0.5, f32::NAN];
+        let mut edges = [0.0f32; 3];
+        for how in [Bins::Even, Bins::EvenByEdges, Bins::Sorted] {
+            let mut counts = [0.0f32; 2];
+            // SAFETY: they hold what their sizes say.
+            let [o, p, e] = unsafe {
+                [
+                    Array::new(counts.as_mut_ptr().cast(), DType::F32, &[2], &[1]),
+                    Array::new(points.as_mut_ptr().cast(), DType::F32, &[8, 1], &[1, 1]),
+                    Array::new(edges.as_mut_ptr().cast(), DType::F32, &[3], &[1]),
+                ]
+            };
+            even_edges(&e, 0.0, 2.0).unwrap();
+            count_in_bins(&o, &p, &[e], None, how).unwrap();
+            assert_eq!(counts, [2.0, 3.0], "{how:?}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Elements as numbers of the same order, packed with their places: what sorts without a comparison of floats.
+//!
+//! An entry is the rank of an element above its place in the row. No two are equal, so every way of sorting them gives the
+//! same order, which is the stable one, on any number of threads.
+
+use crate::number::{Flag, Number};
+use crate::room::filled;
+use crate::shared::Shared;
+use rushlight_base::runtime::{num_threads, parallel_for};
+use rushlight_base::{Result, bf16, f16};
+
+/// An element type with an order: NaN above everything, 0 and -0 equal.
+pub(crate) trait Ranked: Number {
+    /// Ranks are below 2 to this power.
+    const BITS: u32;
+    /// A number that is less where the element is.
+    fn rank(self) -> u64;
+}
+
+macro_rules! ranked_integers {
+    ($($type:ty, $unsigned:ty, $flip:expr;)*) => {$(
+        impl Ranked for $type {
+            const BITS: u32 = <$type>::BITS;
+            #[inline(always)]
+            fn rank(self) -> u64 {
+                // The sign bit turned around: negative numbers come first.
+                u64::from(self as $unsigned ^ $flip)
+            }
+        }
+    )*};
+}
+
+ranked_integers! {
+    u8, u8, 0;
+    i8, u8, 1 << 7;
+    i16, u16, 1 << 15;
+    i32, u32, 1 << 31;
+    i64, u64, 1 << 63;
+}
+
+macro_rules! ranked_floats {
+    ($($type:ty, $bits:literal;)*) => {$(
+        impl Ranked for $type {
+            const BITS: u32 = $bits;
+            #[inline(always)]
+            fn rank(self) -> u64 {
+                let (bits, sign) = (u64::from(self.to_bits()), 1u64 << ($bits - 1));
+                let size = bits & (sign - 1);
+                if size > u64::from(<$type>::INFINITY.to_bits()) {
+                    return sign | (sign - 1);
+                }
+                if bits & sign == 0 { sign + size } else { sign - size }
+            }
+        }
+    )*};
+}
+
+ranked_floats! {
+    f16, 16;
+    bf16, 16;
+    f32, 32;
+    f64, 64;
+}
+
+impl Ranked for Flag {
+    const BITS: u32 = 1;
+    #[inline(always)]
+    fn rank(self) -> u64 {
+        u64::from(self.0 != 0)
+    }
+}
+
+/// A rank and a place in one number.
+pub(crate) trait Entry: Copy + Ord + Send + Sync {
+    /// The rank above the place.
+    fn pack(rank: u64, place: usize) -> Self;
+    /// Where the element stood.
+    fn place(self) -> usize;
+}
+
+impl Entry for u64 {
+    #[inline(always)]
+    fn pack(rank: u64, place: usize) -> u64 {
+        rank << 32 | place as u64
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        self as u32 as usize
+    }
+}
+
+impl Entry for u128 {
+    #[inline(always)]
+    fn pack(rank: u64, place: usize) -> u128 {
+        u128::from(rank) << 64 | place as u128
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        self as u64 as usize
+    }
+}
+
+/// Does a `u64` hold the entries of a row of `T`?
+pub(crate) fn is_narrow<T: Ranked>(len: usize) -> bool {
+    T::BITS <= 32 && u32::try_from(len).is_ok()
+}
+
+/// What one thread sorts, and merges, at a time.
+const PART: usize = 1 << 15;
+
+/// From so many entries on a row is worth several threads.
+pub(crate) const LONG: usize = 4 * PART;
+
+/// Sorts; a long list on several threads.
+pub(crate) fn sort<E: Entry>(entries: &mut Vec<E>) -> Result<()> {
+    let len = entries.len();
+    if len < LONG || num_threads() == 1 {
+        entries.sort_unstable();
+        return Ok(());
+    }
+    let mut other = filled(len, entries[0])?;
+    let at = Shared::new(entries.as_mut_ptr());
+    parallel_for(len.div_ceil(PART), &|part| {
+        let (start, end) = (part * PART, len.min((part + 1) * PART));
+        // SAFETY: the part is within the list, and no other thread's.
+        unsafe { std::slice::from_raw_parts_mut(at.get().add(start), end - start) }.sort_unstable();
+    })?;
+    let mut width = PART;
+    while width < len {
+        merge_pairs(entries, &mut other, width)?;
+        std::mem::swap(entries, &mut other);
+        width *= 2;
+    }
+    Ok(())
+}
+
+/// Merges sorted runs of `width` entries in pairs. Each share finds where its part of the output begins in both runs.
+fn merge_pairs<E: Entry>(from: &[E], to: &mut [E], width: usize) -> Result<()> {
+    let len = from.len();
+    let out = Shared::new(to.as_mut_ptr());
+    parallel_for(len.div_ceil(PART), &|part| {
+        let (start, end) = (part * PART, len.min((part + 1) * PART));
+        // SAFETY: the part is within the output, which is as long as the input, and no other thread's.
+        let to = unsafe { std::slice::from_raw_parts_mut(out.get().add(start), end - start) };
+        let first = start / (2 * width) * (2 * width);
+        let (middle, last) = (len.min(first + width), len.min(first + 2 * width));
+        merge(&from[first..middle], &from[middle..last], start - first, to);
+    })
+}
+
+/// Fills `to` with what follows the `skip` least of two sorted lists.
+fn merge<E: Entry>(a: &[E], b: &[E], skip: usize, to: &mut [E]) {
+    let (mut low, mut high) = (skip.saturating_sub(b.len()), skip.min(a.len()));
+    while low < high {
+        let middle = (low + high) / 2;
+        if a[middle] < b[skip - 1 - middle] { low = middle + 1 } else { high = middle }
+    }
+    let (mut i, mut j) = (low, skip - low);
+    for place in to {
+        let takes_a = j == b.len() || i < a.len() && a[i] < b[j];
+        *place = if takes_a { a[i] } else { b[j] };
+        i += usize::from(takes_a);
+        j += usize::from(!takes_a);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_in_the_order_of_the_elements() {
+        fn check<T: Ranked>(ascending: &[T]) {
+            assert!(ascending.windows(2).all(|pair| pair[0].rank() < pair[1].rank()));
+        }
+        check(&[f32::NEG_INFINITY, -1.0, -1e-45, 0.0, 1e-45, 1.0, f32::INFINITY, f32::NAN]);
+        check(&[f64::NEG_INFINITY, -1.0, 0.0, 1.0, f64::INFINITY, f64::NAN]);
+        check(&[-2.0f32, 0.5, f32::NAN].map(f16::from_f32));
+        check(&[-2.0f32, 0.5, f32::NAN].map(bf16::from_f32));
+        check(&[i64::MIN, -1, 0, i64::MAX]);
+        check(&[i8::MIN, -1, 0, i8::MAX]);
+        assert_eq!((-0.0f32).rank(), 0.0f32.rank());
+        assert_eq!((-f32::NAN).rank(), f32::NAN.rank());
+    }
+
+    #[test]
+    fn a_long_list_is_sorted_on_several_threads() {
+        let _held = crate::reduce::tests::hold_settings();
+        let before = num_threads();
+        for len in [LONG - 1, LONG, LONG + 1, 7 * PART + 3, 16 * PART] {
+            let list: Vec<u64> = (0..len).map(|i| u64::pack((i * 7919 % 1009) as u64, i)).collect();
+            let mut expected = list.clone();
+            expected.sort_unstable();
+            for threads in [1, 2, 3] {
+                rushlight_base::runtime::set_num_threads(threads).unwrap();
+                let mut sorted = list.clone();
+                sort(&mut sorted).unwrap();
+                assert!(sorted == expected, "{len} {threads}");
+            }
+        }
+        rushlight_base::runtime::set_num_threads(before as i64).unwrap();
+    }
+}

@@ -1,0 +1,90 @@
+//! Where elements belong in sorted sequences.
+
+use crate::array::Array;
+use crate::number::{Number, Ordered};
+use crate::rows::each_row;
+use crate::shared::Shared;
+use rushlight_base::plan::Plan;
+use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::{DType, DimVec, Result, bail, ensure};
+
+/// Searches worth another thread.
+const GRAIN: usize = 1024;
+
+/// out = the place of each of `values` in a sorted sequence along the last dimension of `sequence`: before the elements equal
+/// to it, or behind them if `right`; NaN behind all. `sequence` has one dimension, or the others of `values`. The `sorter`
+/// (int64) says where the elements of the sequence stand that is not sorted itself. `out` is of int64 or int32.
+pub fn search(out: &Array, sequence: &Array, values: &Array, sorter: Option<&Array>, right: bool) -> Result<()> {
+    let (len, step) = match sequence.ndim().checked_sub(1) {
+        Some(last) => (sequence.size(last), sequence.stride(last)),
+        None => bail!(Internal, "a search got a sequence without dimensions"),
+    };
+    // The walk goes over the values; the sequences stand still along the last dimension.
+    let lead = |array: &Array| -> Result<DimVec> {
+        let mut strides = DimVec::from_elem(0, values.ndim());
+        if array.ndim() > 1 {
+            let last = array.ndim() - 1;
+            let fits = array.ndim() == values.ndim() && array.sizes()[..last] == values.sizes()[..last];
+            ensure!(fits, Internal, "a search got {:?} for {:?}", array.sizes(), values.sizes());
+            strides[..last].copy_from_slice(&array.strides()[..last]);
+        }
+        Ok(strides)
+    };
+    ensure!(out.sizes() == values.sizes(), Internal, "a search got an output of another shape");
+    ensure!(sorter.is_none_or(|sorter| sorter.sizes() == sequence.sizes()), Internal, "a sorter of another shape");
+    let sorter_lead = sorter.map_or_else(|| Ok(DimVec::from_elem(0, values.ndim())), lead)?;
+    let walk = Plan::<4>::new(values.sizes(), [out.strides(), values.strides(), &lead(sequence)?, &sorter_lead]);
+    if walk.numel() == 0 {
+        return Ok(());
+    }
+    let order = sorter.map(|sorter| (Shared::new(sorter.as_ptr::<i64>()), sorter.stride(sorter.ndim() - 1)));
+    let narrow = out.dtype() == DType::I32;
+    ensure!(narrow || out.dtype() == DType::I64, Internal, "a search got an output of {}", out.dtype());
+    let to = Shared::new(out.first_byte());
+    dispatch!(values.dtype(), "searchsorted_out_cpu", integer half float, T => {
+        let (row, from) = (Shared::new(sequence.as_ptr::<T>()), Shared::new(values.as_ptr::<T>()));
+        parallel_chunks(walk.numel(), GRAIN, &|part| {
+            each_row(&walk, part, |[o, v, s, k]| {
+                // SAFETY: the walk stays within the arrays, and the search within the sequence; a place that the sorter
+                // names was checked to be there, and is again, for another thread may write it.
+                unsafe {
+                    let element = |nth: usize| {
+                        let place = match order {
+                            Some((at, step)) => (at.get().offset(k + nth as isize * step).read() as usize).min(len - 1),
+                            None => nth,
+                        };
+                        row.get().offset(s + place as isize * step).read().widen()
+                    };
+                    let place = place_of(from.get().offset(v).read().widen(), len, right, element);
+                    match narrow {
+                        true => to.get().cast::<i32>().offset(o).write(place as i32),
+                        false => to.get().cast::<i64>().offset(o).write(place as i64),
+                    }
+                }
+            });
+        })
+    })
+}
+
+/// How many elements come before `value`.
+#[inline(always)]
+fn place_of<W: Ordered>(value: W, len: usize, right: bool, element: impl Fn(usize) -> W) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let there = element(middle);
+        let found = if right { there > value } else { there >= value };
+        if found { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+/// Are all elements of `indices`, of int64, at least 0 and below `size`?
+pub fn are_below(indices: &Array, size: usize) -> bool {
+    let at = indices.as_ptr::<i64>();
+    let mut inside = true;
+    // SAFETY: the plan stays within the array, which `Array::new` vouches for.
+    Plan::new(indices.sizes(), [indices.strides()])
+        .elements(&mut |[place]| inside &= (unsafe { at.offset(place).read() } as u64) < size as u64);
+    inside
+}

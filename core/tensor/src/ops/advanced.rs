@@ -1,0 +1,84 @@
+//! Kernels of indices into several dimensions at once.
+
+use super::access::{Operand, array, copy_unless_same};
+use super::masks::spread;
+use super::rules::{Region, is_mask, placed, region};
+use crate::dense::{Dense, Geometry, Spec};
+use rushlight_base::{DType, DimVec, Result, Scalar, ensure};
+use rushlight_cpu::indexing::{self, Combine, Indexed, Places};
+
+/// Lists of int64 indices, each for one dimension: masks become the coordinates of their true elements.
+struct Lists(Vec<(usize, Dense)>);
+
+impl Lists {
+    fn of(indices: &[Option<Dense>]) -> Result<Lists> {
+        let mut lists = Vec::new();
+        for (_, first, index) in placed(indices) {
+            if !is_mask(index) {
+                lists.push((first, as_long(index)?));
+                continue;
+            }
+            let mask = Operand::cast(index, DType::Bool)?;
+            let count = rushlight_cpu::masks::count(&mask.array()) as i64;
+            // Column by column, so that each coordinate is a list.
+            let strides = DimVec::from_slice(&[1, count.max(1)]);
+            let sizes = [count, index.ndim() as i64];
+            let coordinates = Spec::new(&sizes, DType::I64, index.device).with_strides(strides).allocate()?;
+            rushlight_cpu::masks::coordinates(&array(&coordinates), &mask.array())?;
+            for column in 0..index.ndim() as i64 {
+                let offset = coordinates.geometry.offset + column * count;
+                let (sizes, strides) = (DimVec::from_elem(count, 1), DimVec::from_elem(1, 1));
+                lists.push((first + column as usize, coordinates.with_geometry(Geometry { sizes, strides, offset })));
+            }
+        }
+        Ok(Lists(lists))
+    }
+
+    /// The places that the lists lead to in `reached`, whose elements a walk over the region reads or writes.
+    fn places<'a>(&'a self, region: &Region, reached: &Dense) -> Result<Places<'a>> {
+        let indexed: Vec<Indexed> =
+            self.0.iter().map(|(dim, list)| Indexed { dim: *dim, index: array(list) }).collect();
+        Places::together(&indexed, &region.shape, region.at, &array(reached))
+    }
+}
+
+fn as_long(index: &Dense) -> Result<Dense> {
+    if index.dtype == DType::I64 { Ok(index.clone()) } else { super::access::cast(index, DType::I64) }
+}
+
+/// out = the elements of self that the indices lead to
+pub fn index(out: &Dense, self_: &Dense, indices: &[Option<Dense>]) -> Result<()> {
+    let (region, lists) = (region(self_, indices)?, Lists::of(indices)?);
+    ensure!(*region.sizes == *out.sizes(), Runtime, "index: a mask was changed by another thread meanwhile");
+    indexing::gather(&array(out), &array(self_), &lists.places(&region, self_)?)
+}
+
+/// out = self with values written, or added, where the indices lead to
+pub fn index_put(
+    out: &Dense,
+    self_: &Dense,
+    indices: &[Option<Dense>],
+    values: &Dense,
+    accumulate: bool,
+) -> Result<()> {
+    let (region, lists) = (region(out, indices)?, Lists::of(indices)?);
+    let places = lists.places(&region, out)?;
+    let values = spread(values, &region.sizes)?;
+    copy_unless_same(out, self_)?;
+    match accumulate {
+        true => indexing::combine(&array(out), &places, &array(&values), Combine::Sum(Scalar::Int(1))),
+        false => indexing::scatter(&array(out), &places, &array(&values)),
+    }
+}
+
+/// The same: indices are checked always.
+pub fn index_put_impl(
+    out: &Dense,
+    self_: &Dense,
+    indices: &[Option<Dense>],
+    values: &Dense,
+    accumulate: bool,
+    _unsafe: bool,
+) -> Result<()> {
+    index_put(out, self_, indices, values, accumulate)
+}
