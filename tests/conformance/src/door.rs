@@ -221,6 +221,18 @@ impl Door {
         self.check(unsafe { (self.api.rlt_tensor_set_requires_grad)(tensor.0.raw, 1) })
     }
 
+    /// A copy that gradients flow through.
+    pub fn copy(&self, tensor: &Tensor) -> Result<Tensor, String> {
+        let copies = self.call("aten::clone", "", vec![Value::Tensor(tensor.clone())], Vec::new())?;
+        copies.first().and_then(Value::tensor).cloned().ok_or_else(|| "clone gave no tensor".into())
+    }
+
+    /// Loops of operators run on so many threads.
+    pub fn set_threads(&self, count: i32) -> Result<(), String> {
+        // SAFETY: takes a number.
+        self.check(unsafe { (self.api.rlt_set_num_threads)(count) })
+    }
+
     /// An argument; tensors within it are made by `made`, which is told their path within a list.
     pub fn value(&self, item: &Item, made: &mut Made<'_>) -> Result<Value, String> {
         let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
