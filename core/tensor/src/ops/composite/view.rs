@@ -1,5 +1,6 @@
 //! Operators made of operators: other shapes, parts.
 
+use crate::autograd::mark_several;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, MemoryFormat, Result, ensure, format_sizes, wrap_dim};
@@ -79,12 +80,18 @@ pub fn split(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     );
     let count = if split_size == 0 { 1 } else { (size / split_size + i64::from(size % split_size != 0)).max(1) };
     check_room_for_views(count)?;
-    (0..count)
-        .map(|at| {
-            let start = at * split_size;
-            ops::slice_tensor(self_, dim, Some(start), Some(start.saturating_add(split_size).min(size)), 1)
-        })
-        .collect()
+    let piece = |at: i64| {
+        let start = at * split_size;
+        ops::slice_tensor(self_, dim, Some(start), Some(start.saturating_add(split_size).min(size)), 1)
+    };
+    several((0..count).map(piece), "SplitBackward0")
+}
+
+/// Views that one operator made: autograd knows that they belong together.
+fn several(views: impl Iterator<Item = Result<Tensor>>, node: &'static str) -> Result<Vec<Tensor>> {
+    let views = views.collect::<Result<Vec<_>>>()?;
+    mark_several(&views, node);
+    Ok(views)
 }
 
 /// Pieces of the given sizes along a dimension.
@@ -111,7 +118,7 @@ pub fn split_with_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<
         start = end;
         piece
     };
-    split_size.iter().map(|&length| piece(length)).collect()
+    several(split_size.iter().map(|&length| piece(length)), "SplitWithSizesBackward0")
 }
 
 /// The slices of a dimension.
@@ -119,7 +126,7 @@ pub fn unbind(self_: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(self_.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
     let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
     check_room_for_views(size)?;
-    (0..size).map(|at| ops::select_int(self_, dim, at)).collect()
+    several((0..size).map(|at| ops::select_int(self_, dim, at)), "UnbindBackward0")
 }
 
 /// Dimensions moved to other positions.
