@@ -100,6 +100,12 @@ impl Door {
         Err(if status == ERROR_INTERNAL { format!("{INTERNAL}: {message}") } else { message.into_owned() })
     }
 
+    /// The kind of this thread's last error, as its number.
+    pub fn last_error_code(&self) -> i32 {
+        // SAFETY: takes nothing.
+        unsafe { (self.api.rlt_last_error_code)() }
+    }
+
     fn own(&self, raw: *mut RltTensor) -> Tensor {
         Tensor(Rc::new(Handle { api: self.api.clone(), raw }))
     }

@@ -4,10 +4,12 @@ use super::accumulate::Accumulate;
 use super::node::{Edge, Edges, Node, OutputHook, TensorMeta, drop_later, unique_id};
 use super::view::ViewInfo;
 use crate::keys::KeySet;
+use crate::ops;
+use crate::options::cpp_name;
 use crate::refcount::Exclusive;
 use crate::tensor::Tensor;
 use rushlight_base::spin::SpinLock;
-use rushlight_base::{DType, Result, bail, ensure, format_sizes, smallvec};
+use rushlight_base::{MemoryFormat, Result, bail, ensure, format_sizes, smallvec};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -343,7 +345,10 @@ impl Tensor {
         let weak = self.downgrade();
         let call: TensorHook = Arc::new(move |grad| {
             if let Some(tensor) = weak.upgrade() {
-                tensor.set_grad(Some(grad.clone()))?;
+                tensor.update_grad(|before| match before {
+                    None => ops::clone(grad, Some(MemoryFormat::Contiguous)),
+                    Some(before) => ops::add_tensor(&before, grad, 1.into()),
+                })?;
             }
             Ok(None)
         });
@@ -420,27 +425,5 @@ impl Tensor {
         self.set_history(None);
         self.remove_keys(KeySet::AUTOGRAD);
         Ok(())
-    }
-}
-
-/// What C++ calls the element type, as PyTorch prints it.
-fn cpp_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::U8 => "unsigned char",
-        DType::I8 => "signed char",
-        DType::I16 => "short int",
-        DType::I32 => "int",
-        DType::I64 => "long int",
-        DType::U16 => "short unsigned int",
-        DType::U32 => "unsigned int",
-        DType::U64 => "long unsigned int",
-        DType::Bool => "bool",
-        DType::F16 => "c10::Half",
-        DType::BF16 => "c10::BFloat16",
-        DType::F32 => "float",
-        DType::F64 => "double",
-        DType::C32 => "c10::complex<c10::Half>",
-        DType::C64 => "c10::complex<float>",
-        DType::C128 => "c10::complex<double>",
     }
 }
