@@ -13,7 +13,7 @@ JAR := java/target/rushlight-$(VERSION).jar
 MAVEN := mvn -q -f java/pom.xml -Drushlight.native.dir=$(CARGO_TARGET_DIR)/release
 LIBRARY := target/release/librushlight.so
 
-.PHONY: help setup build cmake jar demo examples test test-rust test-native test-java test-install test-arm64 check opgen opgen-check notices \
+.PHONY: help setup build cmake jar demo examples test test-rust conformance fuzz-calls test-native test-java test-install test-arm64 check opgen opgen-check notices \
         notices-check valgrind bench compare-build compare size install clean
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
@@ -52,6 +52,15 @@ test: check test-rust test-native test-java examples demo test-install valgrind 
 test-rust: setup
 	cargo test -q --locked --workspace
 	@for level in portable avx2; do RUSHLIGHT_SIMD=$$level cargo test -q --locked -p rushlight-cpu || exit 1; done
+
+conformance: build ## GOLDEN=dir: every recorded case of a folder, by name through the library; OP=name JSON=1 LAWS=1
+	@test -e "$(GOLDEN)" || { echo "GOLDEN=dir is needed: a folder of golden files (tests/data/golden.md)" >&2; exit 1; }
+	@cargo run -q --release --locked -p rushlight-conformance -- --library $(LIBRARY) $(if $(OP),--op '$(OP)') $(if $(JSON),--json) \
+	  $(if $(LAWS),--laws) '$(GOLDEN)'
+
+fuzz-calls: build ## N=100000 SEED=1 OP=name: random calls of every operator, each must succeed or end in an error
+	@cargo run -q --release --locked -p rushlight-conformance --bin fuzz-calls -- --library $(LIBRARY) --calls $(or $(N),100000) \
+	  --seed $(or $(SEED),1) $(if $(OP),--op '$(OP)')
 
 test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 processor
 	@tests/arm64/run.sh

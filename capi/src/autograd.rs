@@ -25,7 +25,7 @@ impl Handle for rlt_node {
 
 /// What a node handle owns: the node, and its name as C reads it.
 pub struct NodeHandle {
-    node: Arc<Node>,
+    pub(crate) node: Arc<Node>,
     name: CString,
 }
 
@@ -489,9 +489,9 @@ pub unsafe extern "C" fn rlt_saved_tensor_new(
         let edge = tensor.grad_edge().filter(|_| arg::bool(is_output));
         out.give(Box::new(match edge {
             Some(edge) => {
-                SavedHandle { saved: Saved::output(&tensor, edge.output), maker: Some(Arc::downgrade(&edge.node)) }
+                SavedHandle { saved: Saved::output(&tensor, edge.output)?, maker: Some(Arc::downgrade(&edge.node)) }
             }
-            None => SavedHandle { saved: Saved::input(&tensor), maker: None },
+            None => SavedHandle { saved: Saved::input(&tensor)?, maker: None },
         }))
     })
 }
@@ -662,14 +662,14 @@ impl CustomFunction for Custom {
 }
 
 /// Tensor handles that a callback may look at while it runs.
-struct Lent(Vec<*const rlt_tensor>);
+pub(crate) struct Lent(pub(crate) Vec<*const rlt_tensor>);
 
 impl Lent {
-    fn new<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Lent {
+    pub(crate) fn new<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Lent {
         Lent(tensors.into_iter().map(|tensor| handle::give::<rlt_tensor>(tensor.clone()).cast_const()).collect())
     }
 
-    fn optional(tensors: &[Option<Tensor>]) -> Lent {
+    pub(crate) fn optional(tensors: &[Option<Tensor>]) -> Lent {
         let lend = |tensor: &Option<Tensor>| match tensor {
             Some(tensor) => handle::give::<rlt_tensor>(tensor.clone()).cast_const(),
             None => ptr::null(),

@@ -17,6 +17,8 @@ pub mod core;
 pub mod dispatch;
 pub mod dlpack;
 pub mod generator;
+pub mod gradcheck;
+pub mod hooks;
 pub mod io;
 pub mod ops;
 pub mod support;

@@ -8,6 +8,8 @@
 #include <rushlight/tensor.h>
 #include <rushlight/generator.h>
 #include <rushlight/autograd.h>
+#include <rushlight/hooks.h>
+#include <rushlight/gradcheck.h>
 #include <rushlight/dispatch.h>
 #include <rushlight/dlpack.h>
 #include <rushlight/io.h>

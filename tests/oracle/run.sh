@@ -15,6 +15,8 @@ trap 'rm -rf "$build"' EXIT
 
 "$python" mlp_reference.py
 "$python" linear_init.py
+"$python" wrong_calls.py
+"$python" graph_rules.py
 
 for program in printing semantics_tensor semantics_autograd semantics_nn; do
   echo "$program"

@@ -17,23 +17,27 @@ pub fn copy_dims(dims: &DimVec) -> DimVec {
     unsafe { std::ptr::read(dims) }
 }
 
-/// Number of elements of a shape. Negative sizes and products beyond `i64` are errors.
+/// Number of elements of a shape. Negative sizes and products beyond `i64` are errors, also where a size of 0 makes
+/// the product small: the strides would still be too large.
 #[inline]
 pub fn numel(sizes: &[i64]) -> Result<i64> {
     let mut product = 1i64;
+    let mut empty = false;
     for &size in sizes {
-        match product.checked_mul(size) {
+        match product.checked_mul(size.max(1)) {
             Some(next) if size >= 0 => product = next,
-            _ => return impossible_shape(sizes, size),
+            _ => return impossible_shape(sizes, size, empty),
         }
+        empty |= size == 0;
     }
-    Ok(product)
+    Ok(if empty { 0 } else { product })
 }
 
 #[cold]
-fn impossible_shape(sizes: &[i64], size: i64) -> Result<i64> {
+fn impossible_shape(sizes: &[i64], size: i64, empty: bool) -> Result<i64> {
     let shape = format_sizes(sizes);
     ensure!(size >= 0, Runtime, "Trying to create tensor with negative dimension {size}: {shape}");
+    ensure!(!empty, Runtime, "Stride calculation overflowed");
     Err(err!(Runtime, "Storage size calculation overflowed with sizes={shape}"))
 }
 

@@ -24,6 +24,10 @@ impl KeySet {
     /// Lives on a CUDA device.
     pub const CUDA: KeySet = KeySet(1 << 2);
 
+    /// Made in inference mode. Outside of it, calls with such a tensor pass the autograd layer, which refuses to save it
+    /// or to write to it; in inference mode the thread excludes the key.
+    pub const INFERENCE: KeySet = KeySet(1 << 3);
+
     // Facts about a tensor that a layer below autograd's callers carries out.
     /// The elements are those of the storage, conjugated.
     pub const CONJ: KeySet = KeySet(1 << 14);
@@ -47,7 +51,7 @@ impl KeySet {
     /// Layers that work on boxed values. Each has one file in `dispatch/`.
     pub const BOXED: KeySet = KeySet(KeySet::RECORD.0 | KeySet::LAZY.0);
     /// Everything that keeps a call from going straight to the kernel.
-    pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0);
+    pub const LAYERS: KeySet = KeySet(KeySet::BOXED.0 | KeySet::AUTOGRAD.0 | KeySet::INFERENCE.0);
 
     /// The facts that follow from a tensor's body.
     #[inline(always)]

@@ -297,7 +297,9 @@ impl Spec {
             && let Some((storage, home, room)) = Storage::allocate_with_room(bytes)?
         {
             // SAFETY: the room is for this type, and was just made.
-            return Ok(Fresh(unsafe { Tensor::write(room, Some(home), self.over(storage)) }));
+            let tensor = unsafe { Tensor::write(room, Some(home), self.over(storage)) };
+            tensor.mark_if_inference();
+            return Ok(Fresh(tensor));
         }
         self.make_large(bytes)
     }
@@ -305,7 +307,9 @@ impl Spec {
     #[inline(never)]
     fn make_large(self, bytes: usize) -> Result<Fresh> {
         let storage = self.storage(bytes)?;
-        Ok(Fresh(Tensor::from_dense(self.over(storage))))
+        let tensor = Tensor::from_dense(self.over(storage));
+        tensor.mark_if_inference();
+        Ok(Fresh(tensor))
     }
 }
 

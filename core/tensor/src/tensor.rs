@@ -65,6 +65,9 @@ impl Tensor {
             // The cell is new and empty.
             let _ = alias.imp().version.set(version.clone());
         }
+        if self.is_inference() {
+            alias.add_keys(KeySet::INFERENCE);
+        }
         alias
     }
 
@@ -107,6 +110,19 @@ impl Tensor {
 
     pub(crate) fn remove_keys(&self, keys: KeySet) {
         self.imp().keys.fetch_and((!keys).bits(), Ordering::Relaxed);
+    }
+
+    /// A tensor whose memory is made in inference mode belongs to it.
+    #[inline(always)]
+    pub(crate) fn mark_if_inference(&self) {
+        if crate::autograd::is_inference_mode() {
+            self.add_keys(KeySet::INFERENCE);
+        }
+    }
+
+    /// Was the tensor made in inference mode, or is it a view of one that was?
+    pub fn is_inference(&self) -> bool {
+        self.keys().intersects(KeySet::INFERENCE)
     }
 
     /// The body, for one look.

@@ -113,7 +113,9 @@ type Tensors = *const *const RltTensor;
 
 api! {
     rlt_last_error_message: unsafe extern "C" fn() -> *const c_char;
+    rlt_last_error_code: unsafe extern "C" fn() -> i32;
     rlt_manual_seed: unsafe extern "C" fn(u64) -> i32;
+    rlt_set_num_threads: unsafe extern "C" fn(i32) -> i32;
     rlt_live_handles: unsafe extern "C" fn(*mut i64) -> i32;
     rlt_tensor_free: unsafe extern "C" fn(*mut RltTensor);
     rlt_tensor_retain: unsafe extern "C" fn(*const RltTensor, *mut *mut RltTensor) -> i32;

@@ -58,6 +58,23 @@ pub fn tensors(actual: &HostTensor, expected: &HostTensor) -> Result<(), String>
     }
 }
 
+/// Why `actual` is not `expected` to the bit, if it is not. One NaN is as good as another.
+pub fn bits(actual: &HostTensor, expected: &HostTensor) -> Result<(), String> {
+    if (actual.dtype, &actual.shape) == (expected.dtype, &expected.shape) && actual.bytes == expected.bytes {
+        return Ok(());
+    }
+    tensors(actual, expected)?;
+    let exact = |part: f64, other: f64| part.to_bits() == other.to_bits() || (part.is_nan() && other.is_nan());
+    let mut pairs = actual.elements().into_iter().zip(expected.elements()).enumerate();
+    match pairs.find(|(_, pair)| match pair {
+        (Element::Number(a), Element::Number(b)) => !exact(a.re, b.re) || !exact(a.im, b.im),
+        (a, b) => a != b,
+    }) {
+        None => Ok(()),
+        Some((at, (actual, expected))) => Err(format!("the last bits differ at {at}: {actual:?} and {expected:?}")),
+    }
+}
+
 /// Does a view have the strides that were recorded? Dimensions of size 1 may have any.
 pub fn strides(actual: &[i64], expected: &HostTensor) -> Result<(), String> {
     let contiguous = rushlight_base::contiguous_strides(&expected.shape).to_vec();

@@ -100,6 +100,12 @@ impl Door {
         Err(if status == ERROR_INTERNAL { format!("{INTERNAL}: {message}") } else { message.into_owned() })
     }
 
+    /// The kind of this thread's last error, as its number.
+    pub fn last_error_code(&self) -> i32 {
+        // SAFETY: takes nothing.
+        unsafe { (self.api.rlt_last_error_code)() }
+    }
+
     fn own(&self, raw: *mut RltTensor) -> Tensor {
         Tensor(Rc::new(Handle { api: self.api.clone(), raw }))
     }
@@ -219,6 +225,18 @@ impl Door {
     pub fn require_grad(&self, tensor: &Tensor) -> Result<(), String> {
         // SAFETY: the handle is live.
         self.check(unsafe { (self.api.rlt_tensor_set_requires_grad)(tensor.0.raw, 1) })
+    }
+
+    /// A copy that gradients flow through.
+    pub fn copy(&self, tensor: &Tensor) -> Result<Tensor, String> {
+        let copies = self.call("aten::clone", "", vec![Value::Tensor(tensor.clone())], Vec::new())?;
+        copies.first().and_then(Value::tensor).cloned().ok_or_else(|| "clone gave no tensor".into())
+    }
+
+    /// Loops of operators run on so many threads.
+    pub fn set_threads(&self, count: i32) -> Result<(), String> {
+        // SAFETY: takes a number.
+        self.check(unsafe { (self.api.rlt_set_num_threads)(count) })
     }
 
     /// An argument; tensors within it are made by `made`, which is told their path within a list.

@@ -35,6 +35,43 @@ impl HostTensor {
         HostTensor { bytes: Some(bytes_of(self.dtype, value).repeat(self.numel())), ..self.clone() }
     }
 
+    /// With every extent above 1 `by` times as large, the elements repeated in a row.
+    pub fn repeated(&self, by: i64) -> HostTensor {
+        let shape: Vec<i64> = self.shape.iter().map(|&extent| if extent > 1 { extent * by } else { extent }).collect();
+        let count = shape.iter().product::<i64>() as usize * self.dtype.size();
+        let bytes = self.bytes.as_ref().map(|bytes| bytes.iter().copied().cycle().take(count).collect());
+        HostTensor { dtype: self.dtype, shape, strides: None, bytes }
+    }
+
+    /// The same shape and dtype with numbers between 0 and 1 that an operator has no part in.
+    pub fn tapered(&self) -> HostTensor {
+        let number = |at: usize| bytes_of(self.dtype, (1.0 + (0.7 * at as f64).sin()) / 2.0);
+        HostTensor { bytes: Some((0..self.numel()).flat_map(number).collect()), ..self.clone() }
+    }
+
+    /// The elements as complex numbers.
+    pub fn numbers(&self) -> Vec<Complex128> {
+        let number = |element| match element {
+            Element::Int(value) => Complex128::new(value as f64, 0.0),
+            Element::Number(value) => value,
+        };
+        self.elements().into_iter().map(number).collect()
+    }
+
+    /// Other elements for the same dtype: of a real one the imaginary parts are dropped.
+    pub fn set_numbers(&mut self, numbers: &[Complex128]) {
+        let dtype = self.dtype;
+        let bytes = |number: &Complex128| {
+            if dtype.is_complex() {
+                [bytes_of(dtype.to_real(), number.re), bytes_of(dtype.to_real(), number.im)].concat()
+            } else {
+                bytes_of(dtype, number.re)
+            }
+        };
+        self.bytes = Some(numbers.iter().flat_map(bytes).collect());
+        self.strides = None;
+    }
+
     /// The elements in row-major order.
     pub fn elements(&self) -> Vec<Element> {
         let bytes = self.bytes.as_deref().unwrap_or_default();
@@ -42,7 +79,7 @@ impl HostTensor {
     }
 }
 
-fn bytes_of(dtype: DType, value: f64) -> Vec<u8> {
+pub(crate) fn bytes_of(dtype: DType, value: f64) -> Vec<u8> {
     match dtype {
         DType::Bool => vec![u8::from(value != 0.0)],
         DType::U8 => vec![value as u8],

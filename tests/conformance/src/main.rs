@@ -1,5 +1,6 @@
-//! `conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--laws] [--library FILE]`: runs golden cases (or
-//! the laws on their inputs) and prints a line per operator.
+//! `conformance [DIR or FILE]... [--op NAME] [--json] [--laws] [--library FILE]`: runs golden cases (or the laws on
+//! their inputs), prints a line per operator, and at last how many passed, failed and were skipped because the
+//! library has no such operator. With `--json` each line is a JSON object.
 
 use rushlight_conformance::cases::{self, Case};
 use rushlight_conformance::door::{Door, built_library};
@@ -10,11 +11,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+const USAGE: &str = "usage: conformance [DIR or FILE]... [--op NAME] [--json] [--laws] [--library FILE]";
+
 struct Options {
     paths: Vec<PathBuf>,
     op: Option<String>,
     json: bool,
-    all: bool,
     library: Option<PathBuf>,
     laws: bool,
 }
@@ -27,20 +29,20 @@ struct Tally {
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { paths: Vec::new(), op: None, json: false, all: false, library: None, laws: false };
+    let mut options = Options { paths: Vec::new(), op: None, json: false, library: None, laws: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--op" => options.op = Some(args.next().ok_or("--op needs a name")?),
             "--json" => options.json = true,
             "--laws" => options.laws = true,
-            "--all" => options.all = true,
             "--library" => options.library = Some(args.next().ok_or("--library needs a file")?.into()),
+            option if option.starts_with("--") => return Err(format!("unknown option {option}\n{USAGE}")),
             path => options.paths.push(path.into()),
         }
     }
     if options.paths.is_empty() {
-        return Err("usage: conformance [DIR or FILE]... [--op NAME] [--json] [--all] [--laws] [--library FILE]".into());
+        return Err(USAGE.into());
     }
     Ok(options)
 }
@@ -89,6 +91,11 @@ fn tally(door: &Door, laws: Option<&Laws>, op: String, cases: &[Case]) -> Tally 
             Ok(idle) => tally.failed.extend(idle.into_iter().map(|name| (0, format!("'{name}' has no effect")))),
             Err(error) => tally.failed.push((0, format!("effects: {error}"))),
         }
+        if door.has(cases[0].name().0, cases[0].name().1)
+            && let Err(error) = laws.threads(cases)
+        {
+            tally.failed.push((0, format!("threads: {error}")));
+        }
     }
     tally
 }
@@ -100,9 +107,6 @@ fn report(out: &mut impl Write, tally: &Tally, options: &Options) -> std::io::Re
             failed.iter().map(|(at, reason)| serde_json::json!({"case": at, "reason": reason})).collect();
         let line = serde_json::json!({"op": op, "passed": passed, "failed": failures, "skipped": skipped});
         return writeln!(out, "{line}");
-    }
-    if *skipped > 0 && !options.all {
-        return Ok(());
     }
     writeln!(out, "{op}: {passed} passed, {} failed, {skipped} skipped", failed.len())?;
     for (at, reason) in failed {
@@ -149,6 +153,11 @@ fn all() -> Result<bool, String> {
             }
         }
     }
-    writeln!(out, "{passed} passed, {failed} failed, {skipped} skipped").map_err(|error| error.to_string())?;
+    let closing = if options.json {
+        serde_json::json!({"passed": passed, "failed": failed, "skipped": skipped}).to_string()
+    } else {
+        format!("{passed} passed, {failed} failed, {skipped} skipped")
+    };
+    writeln!(out, "{closing}").map_err(|error| error.to_string())?;
     Ok(failed == 0)
 }

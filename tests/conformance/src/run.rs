@@ -3,6 +3,7 @@
 use crate::cases::{Case, Item};
 use crate::compare;
 use crate::door::{Door, Tensor, Value};
+use crate::freedom;
 use crate::host::HostTensor;
 
 /// What came of a case.
@@ -13,24 +14,6 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// Operators whose values mean nothing: only dtype and shape are compared.
-const UNDEFINED: [&str; 6] = [
-    "aten::empty",
-    "aten::empty_like",
-    "aten::empty_permuted",
-    "aten::empty_strided",
-    "aten::new_empty",
-    "aten::new_empty_strided",
-];
-
-/// The recorded result without values, where they mean nothing.
-fn promised(name: &str, expected: &Item) -> Item {
-    match expected {
-        Item::Tensor(host) if UNDEFINED.contains(&name) => Item::Tensor(HostTensor { bytes: None, ..host.clone() }),
-        other => other.clone(),
-    }
-}
-
 /// Runs `case` and compares results, mutated arguments and gradients.
 pub fn case(door: &Door, case: &Case) -> Outcome {
     match attempt(door, case) {
@@ -39,25 +22,44 @@ pub fn case(door: &Door, case: &Case) -> Outcome {
     }
 }
 
-/// The tensors of the arguments by the keys that `grads` uses: `0`, `1.2`, `alpha`.
+/// A tensor among the arguments, by the key that `grads` and `mutated` use: `0`, `1.2`, `alpha`.
+struct Input {
+    key: String,
+    /// Where its gradient ends.
+    leaf: Tensor,
+    /// What the call got: the leaf, or a copy of it where the call writes to it, because leaves cannot be written.
+    given: Tensor,
+}
+
+/// The arguments of a call, and the tensors among them.
 struct Inputs {
     args: Vec<Value>,
     kwargs: Vec<(String, Value)>,
-    tensors: Vec<(String, Tensor)>,
+    tensors: Vec<Input>,
+}
+
+impl Inputs {
+    fn find(&self, key: &str) -> Result<&Input, String> {
+        self.tensors.iter().find(|input| input.key == key).ok_or_else(|| format!("there is no argument {key}"))
+    }
 }
 
 fn build(door: &Door, case: &Case) -> Result<Inputs, String> {
     let mut tensors = Vec::new();
-    let wants_grad = |key: &str| case.grads.iter().any(|(name, _)| name == key);
+    let has = |list: &[(String, Item)], key: &str| list.iter().any(|(name, _)| name == key);
     let mut make = |key: &str, item: &Item| -> Result<Value, String> {
         door.value(item, &mut |path, host| {
             let key = if path.is_empty() { key.to_owned() } else { format!("{key}.{path}") };
-            let tensor = door.tensor(host)?;
-            if wants_grad(&key) {
-                door.require_grad(&tensor)?;
+            let leaf = door.tensor(host)?;
+            let mut given = leaf.clone();
+            if has(&case.grads, &key) {
+                door.require_grad(&leaf)?;
+                if has(&case.mutated, &key) {
+                    given = door.copy(&leaf)?;
+                }
             }
-            tensors.push((key, tensor.clone()));
-            Ok(tensor)
+            tensors.push(Input { key, leaf, given: given.clone() });
+            Ok(given)
         })
     };
     let args = case.args.iter().enumerate().map(|(at, item)| make(&at.to_string(), item)).collect::<Result<_, _>>()?;
@@ -66,49 +68,95 @@ fn build(door: &Door, case: &Case) -> Result<Inputs, String> {
     Ok(Inputs { args, kwargs, tensors })
 }
 
+/// Results in a row: a list among them is spread, as the call by name spreads it.
+fn spread(items: &[Item]) -> Vec<Item> {
+    let each = |item: &Item| match item {
+        Item::List(list) => spread(list),
+        item => vec![item.clone()],
+    };
+    items.iter().flat_map(each).collect()
+}
+
+fn host_of(item: &Item) -> Option<HostTensor> {
+    match item {
+        Item::Tensor(host) => Some(host.clone()),
+        _ => None,
+    }
+}
+
 fn attempt(door: &Door, case: &Case) -> Result<(), String> {
     if let Some(seed) = case.seed {
         door.seed(seed as u64)?;
     }
-    let inputs = build(door, case)?;
+    let mut inputs = build(door, case)?;
     let (name, overload) = case.name();
-    let outs = door.call(name, overload, inputs.args, inputs.kwargs).map_err(|error| format!("call: {error}"))?;
-    if outs.len() != case.outs.len() {
-        return Err(format!("{} results instead of {}", outs.len(), case.outs.len()));
+    let (args, kwargs) = (std::mem::take(&mut inputs.args), std::mem::take(&mut inputs.kwargs));
+    let outs = door.call(name, overload, args, kwargs).map_err(|error| format!("call: {error}"))?;
+    let (expected, grad_outs) = (spread(&case.outs), spread(&case.grad_outs));
+    if outs.len() != expected.len() {
+        return Err(format!("{} results instead of {}", outs.len(), expected.len()));
     }
-    let is_view = door.is_view(name, overload);
-    for (at, (out, expected)) in outs.iter().zip(&case.outs).enumerate() {
-        compare::items(&door.item(out)?, &promised(name, expected))
-            .map_err(|reason| format!("result {at}: {reason}"))?;
-        if let (true, Some(tensor), Item::Tensor(expected)) = (is_view, out.tensor(), expected) {
-            compare::strides(&door.strides(tensor)?, expected).map_err(|reason| format!("result {at}: {reason}"))?;
+    let recorded: Vec<Option<HostTensor>> = expected.iter().map(host_of).collect();
+    let mut cotangents: Vec<Option<HostTensor>> = grad_outs.iter().map(host_of).collect();
+    let items: Vec<Item> = outs.iter().map(|out| door.item(out)).collect::<Result<_, _>>()?;
+    let mut hosts: Vec<Option<HostTensor>> = items.iter().map(host_of).collect();
+    freedom::align(name, &mut hosts, &recorded, &mut cotangents);
+    for (at, ((item, host), expected)) in items.into_iter().zip(hosts).zip(&expected).enumerate() {
+        let actual = host.map_or(item, Item::Tensor);
+        compare::items(&actual, &promised(name, expected)).map_err(|reason| format!("result {at}: {reason}"))?;
+    }
+    if promises_strides(door, case) {
+        for (at, (out, expected)) in outs.iter().zip(&recorded).enumerate() {
+            if let (Some(tensor), Some(expected)) = (out.tensor(), expected) {
+                compare::strides(&door.strides(tensor)?, expected)
+                    .map_err(|reason| format!("result {at}: {reason}"))?;
+            }
         }
     }
     for (key, expected) in &case.mutated {
-        let tensor = inputs.tensors.iter().find(|(name, _)| name == key).ok_or("no such mutated argument")?;
-        compare::items(&Item::Tensor(door.host(&tensor.1)?), expected)
+        compare::items(&Item::Tensor(door.host(&inputs.find(key)?.given)?), expected)
             .map_err(|reason| format!("argument {key}: {reason}"))?;
     }
     if let Some(expected) = &case.next {
         let rand = door.next_numbers()?;
         compare::items(&Item::Tensor(rand), expected).map_err(|reason| format!("generator: {reason}"))?;
     }
-    if case.grads.is_empty() { Ok(()) } else { gradients(door, case, &outs, &inputs.tensors) }
+    if case.grads.is_empty() { Ok(()) } else { gradients(door, case, &outs, &cotangents, &inputs) }
 }
 
-fn gradients(door: &Door, case: &Case, outs: &[Value], tensors: &[(String, Tensor)]) -> Result<(), String> {
+/// The recorded result without values, where they mean nothing.
+fn promised(name: &str, expected: &Item) -> Item {
+    match expected {
+        Item::Tensor(host) if freedom::is_unwritten(name) => Item::Tensor(HostTensor { bytes: None, ..host.clone() }),
+        other => other.clone(),
+    }
+}
+
+/// The strides of results are promised for views, where a memory format is asked for, and where they are all there is.
+fn promises_strides(door: &Door, case: &Case) -> bool {
+    let (name, overload) = case.name();
+    let asked = |item: &Item| matches!(item, Item::MemoryFormat(_));
+    door.is_view(name, overload)
+        || freedom::is_unwritten(name)
+        || case.args.iter().chain(case.kwargs.iter().map(|(_, item)| item)).any(asked)
+}
+
+fn gradients(
+    door: &Door,
+    case: &Case,
+    outs: &[Value],
+    cotangents: &[Option<HostTensor>],
+    inputs: &Inputs,
+) -> Result<(), String> {
     let mut roots = Vec::new();
-    for (out, grad) in outs.iter().zip(&case.grad_outs) {
-        if let (Some(tensor), Item::Tensor(grad)) = (out.tensor(), grad) {
+    for (out, grad) in outs.iter().zip(cotangents) {
+        if let (Some(tensor), Some(grad)) = (out.tensor(), grad) {
             roots.push((tensor.clone(), door.tensor(grad)?));
         }
     }
-    let mut inputs = Vec::new();
-    for (key, _) in &case.grads {
-        let found = tensors.iter().find(|(name, _)| name == key).ok_or_else(|| format!("no argument {key}"))?;
-        inputs.push(found.1.clone());
-    }
-    let actual = door.gradients(&roots, &inputs).map_err(|error| format!("backward: {error}"))?;
+    let leaves: Vec<Tensor> =
+        case.grads.iter().map(|(key, _)| Ok(inputs.find(key)?.leaf.clone())).collect::<Result<_, String>>()?;
+    let actual = door.gradients(&roots, &leaves).map_err(|error| format!("backward: {error}"))?;
     for ((key, expected), actual) in case.grads.iter().zip(actual) {
         gradient(actual, expected).map_err(|reason| format!("gradient of {key}: {reason}"))?;
     }

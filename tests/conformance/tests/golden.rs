@@ -57,7 +57,7 @@ fn laws_hold_on_the_golden_inputs() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let door = Door::open(&built_library().unwrap()).unwrap();
     let laws = Laws::new(&door).unwrap();
-    let (mut held, mut broken) = (0, Vec::new());
+    let (mut held, mut broken, mut on_threads) = (0, Vec::new(), 0);
     for (_, bytes) in pack::read(&data("golden-operators.tar.zst")).unwrap() {
         for (op, cases) in cases::by_operator(cases::read(&bytes).unwrap()) {
             let (name, overload) = cases[0].name();
@@ -69,12 +69,17 @@ fn laws_hold_on_the_golden_inputs() {
                 held += usize::from(reasons.is_empty());
                 broken.extend(reasons.into_iter().map(|reason| format!("{op}: {reason}")));
             }
+            match laws.threads(&cases) {
+                Ok(dtypes) => on_threads += usize::from(dtypes > 0),
+                Err(reason) => broken.push(format!("{op}: threads: {reason}")),
+            }
             let idle = laws.without_effect(&cases).unwrap();
             broken.extend(idle.into_iter().map(|name| format!("{op}: argument '{name}' has no effect")));
         }
     }
     assert!(broken.is_empty(), "{held} cases hold, {} laws broken:\n{}", broken.len(), broken.join("\n"));
     assert!(held > 3000, "only {held} cases ran");
+    assert!(on_threads > 200, "only {on_threads} operators ran on several threads");
 }
 
 #[test]

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 pub const EMITTER: Emitter = Emitter { name: "headers", folders: &["include/rushlight/ops"], emit };
 
 /// The hand-written files of `capi/src` that have a header, in the order the umbrella includes them.
-const HAND_WRITTEN: [&str; 7] = ["core", "tensor", "generator", "autograd", "dispatch", "dlpack", "io"];
+const HAND_WRITTEN: [&str; 9] =
+    ["core", "tensor", "generator", "autograd", "hooks", "gradcheck", "dispatch", "dlpack", "io"];
 
 /// Types of other libraries, known here by their tag only.
 const FOREIGN: [&str; 2] = ["DLManagedTensor", "DLManagedTensorVersioned"];

@@ -1,6 +1,6 @@
 //! What stands at the leaves: gradients add up in `grad`.
 
-use super::meta::Landing;
+use super::meta::{Landing, TensorHook};
 use super::modes::is_grad_enabled;
 use super::node::{Backward, BackwardCall, Gradients};
 use crate::dense::Lazy;
@@ -31,10 +31,7 @@ impl Backward for Accumulate {
 
     fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients> {
         let Some(grad) = call.grad(0) else { return Ok(call.undefined()) };
-        let mut grad = grad.tensor()?.clone();
-        for hook in self.landing.hooks() {
-            grad = hook(&grad)?.unwrap_or(grad);
-        }
+        let grad = grad.tensor()?.clone();
         self.landing.update(|before| match before {
             None => first(grad),
             // A graph of the gradient itself is wanted: the old one must stay as it was.
@@ -44,7 +41,14 @@ impl Backward for Accumulate {
                 Ok(before)
             }
         })?;
+        for hook in self.landing.hooks_after() {
+            hook()?;
+        }
         Ok(call.undefined())
+    }
+
+    fn leaf_hooks(&self) -> Vec<TensorHook> {
+        self.landing.hooks()
     }
 }
 

@@ -9,7 +9,7 @@ use super::modes::{GradModeGuard, is_anomaly_enabled};
 use super::node::{BackwardCall, Edge, Node, TensorMeta};
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, SmallVec, bail, ensure, format_sizes, runtime};
+use rushlight_base::{Error, Result, SmallVec, bail, ensure, format_sizes, runtime};
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
@@ -168,8 +168,11 @@ impl Walk<'_> {
         let captured = self.capture(index, &grads);
         let runs =
             self.tasks[index].needed || (captured && self.pass.accumulate_captured && node.next_edges().is_empty());
-        let inputs =
-            if runs && grads.iter().any(Option::is_some) { self.evaluate(&node, grads)? } else { SmallVec::new() };
+        let inputs = if runs && grads.iter().any(Option::is_some) {
+            self.evaluate_with_hooks(&node, grads)?
+        } else {
+            SmallVec::new()
+        };
         self.deliver(&node, inputs)
     }
 
@@ -185,6 +188,36 @@ impl Walk<'_> {
             }
         }
         any
+    }
+
+    /// Runs a node between its own hooks. What fails in anomaly mode names the forward call.
+    fn evaluate_with_hooks(
+        &self,
+        node: &Arc<Node>,
+        mut grads: SmallVec<[Option<Tensor>; 1]>,
+    ) -> Result<SmallVec<[Option<Tensor>; 2]>> {
+        for hook in node.hooks_before() {
+            if let Some(replaced) = hook(&grads)? {
+                check_count("pre-hook", node, replaced.len(), grads.len())?;
+                grads = replaced.into();
+            }
+        }
+        let after = node.hooks_after();
+        let taken = if after.is_empty() { SmallVec::new() } else { grads.clone() };
+        let mut inputs = self.evaluate(node, grads).map_err(|error| match node.origin() {
+            Some(origin) => {
+                let text = format!("{}\n  in the backward of {}, recorded by {origin}", error.message(), node.name());
+                Error::new(error.kind(), text)
+            }
+            None => error,
+        })?;
+        for hook in after {
+            if let Some(replaced) = hook(&inputs, &taken)? {
+                check_count("hook", node, replaced.len(), inputs.len())?;
+                inputs = replaced.into();
+            }
+        }
+        Ok(inputs)
     }
 
     fn evaluate(
@@ -247,11 +280,40 @@ fn add(grads: &mut [Option<Tensor>], output: u32, grad: Tensor) -> Result<()> {
 
 fn call_hooks(node: &Arc<Node>, grads: &mut [Option<Tensor>]) -> Result<()> {
     for (output, slot) in grads.iter_mut().enumerate() {
-        for hook in node.hooks_of(output as u32) {
+        let hooks = node.body().leaf_hooks().into_iter().chain(node.hooks_of(output as u32));
+        for (index, hook) in hooks.enumerate() {
             let Some(grad) = slot.take() else { break };
-            *slot = Some(hook(&grad)?.unwrap_or(grad));
+            let result = hook(&grad)?;
+            if let Some(replaced) = &result {
+                check_replaced(&grad, replaced, index)?;
+            }
+            *slot = Some(result.unwrap_or(grad));
         }
     }
+    Ok(())
+}
+
+fn check_count(what: &str, node: &Node, found: usize, expected: usize) -> Result<()> {
+    ensure!(
+        found == expected,
+        Runtime,
+        "a {what} of {} has returned an incorrect number of values (got {found}, but expected {expected})",
+        node.name()
+    );
+    Ok(())
+}
+
+/// What a tensor hook returns must be like what it was given.
+fn check_replaced(before: &Tensor, replaced: &Tensor, index: usize) -> Result<()> {
+    let name = |tensor: &Tensor| format!("torch.{}Tensor", tensor.dtype().c10_name());
+    ensure!(
+        replaced.dtype() == before.dtype(),
+        Runtime,
+        "hook '{index}' has changed the type of value (was {} got {})",
+        name(before),
+        name(replaced)
+    );
+    ensure!(replaced.sizes() == before.sizes(), Runtime, "hook '{index}' has changed the size of value");
     Ok(())
 }
 

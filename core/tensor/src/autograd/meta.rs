@@ -4,11 +4,13 @@ use super::accumulate::Accumulate;
 use super::node::{Edge, Edges, Node, OutputHook, TensorMeta, drop_later, unique_id};
 use super::view::ViewInfo;
 use crate::keys::KeySet;
+use crate::ops;
+use crate::options::cpp_name;
 use crate::refcount::Exclusive;
 use crate::tensor::Tensor;
 use rushlight_base::spin::SpinLock;
-use rushlight_base::{Result, bail, ensure, format_sizes, smallvec};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use rushlight_base::{MemoryFormat, Result, bail, ensure, format_sizes, smallvec};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Sees a gradient on its way, and may put another one in its place.
@@ -65,7 +67,8 @@ impl Drop for History {
 pub struct AutogradMeta {
     /// The node at which gradients of this leaf end, once a graph has asked for it.
     accumulator: SpinLock<Option<Arc<Node>>>,
-    retains_grad: AtomicBool,
+    /// The hook that keeps the gradient of a tensor that is no leaf, or 0.
+    retain_hook: AtomicU64,
     landing: OnceLock<Arc<Landing>>,
     view: OnceLock<ViewInfo>,
 }
@@ -76,12 +79,28 @@ pub struct AutogradMeta {
 pub(super) struct Landing {
     grad: Mutex<Option<Tensor>>,
     hooks: Mutex<Vec<(u64, TensorHook)>>,
+    after: Mutex<Vec<(u64, LandedHook)>>,
 }
+
+/// Runs when a gradient was added to `grad`.
+type LandedHook = Arc<dyn Fn() -> Result<()> + Send + Sync>;
+
+/// Sees a leaf whose `grad` was just changed by backward.
+pub type PostAccumulateHook = Arc<dyn Fn(&Tensor) -> Result<()> + Send + Sync>;
 
 impl Landing {
     /// The hooks, in the order in which they were registered.
     pub(super) fn hooks(&self) -> Vec<TensorHook> {
         self.lock_hooks().iter().map(|(_, hook)| hook.clone()).collect()
+    }
+
+    /// The hooks that run when a gradient has landed.
+    pub(super) fn hooks_after(&self) -> Vec<LandedHook> {
+        self.lock_after().iter().map(|(_, hook)| hook.clone()).collect()
+    }
+
+    fn lock_after(&self) -> MutexGuard<'_, Vec<(u64, LandedHook)>> {
+        self.after.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_hooks(&self) -> MutexGuard<'_, Vec<(u64, TensorHook)>> {
@@ -187,6 +206,11 @@ impl Tensor {
             Runtime,
             "Only Tensors of floating point and complex dtype can require gradients"
         );
+        ensure!(
+            !requires_grad || !self.is_inference() || super::is_inference_mode(),
+            Runtime,
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+        );
         if !self.is_leaf() {
             ensure!(
                 requires_grad,
@@ -216,22 +240,40 @@ impl Tensor {
     /// Put a gradient in place, or take it away. It must have the tensor's shape, dtype and device.
     pub fn set_grad(&self, grad: Option<Tensor>) -> Result<()> {
         if let Some(grad) = &grad {
-            ensure!(
-                grad.sizes() == self.sizes() && grad.dtype() == self.dtype() && grad.device() == self.device(),
-                Runtime,
-                "assigned grad has {} {} on {}, but the tensor has {} {} on {}",
-                format_sizes(&grad.sizes()),
-                grad.dtype(),
-                grad.device(),
-                format_sizes(&self.sizes()),
-                self.dtype(),
-                self.device()
-            );
+            self.check_grad(grad)?;
         }
         if grad.is_some() || self.autograd_meta().is_some() {
             let before = std::mem::replace(&mut *self.autograd_meta_or_new().landing().lock_grad(), grad);
             drop(before);
         }
+        Ok(())
+    }
+
+    fn check_grad(&self, grad: &Tensor) -> Result<()> {
+        ensure!(
+            grad.dtype() == self.dtype(),
+            Runtime,
+            "attempting to assign a gradient with dtype '{}' to a tensor with dtype '{}'. Please ensure that the \
+             gradient and the tensor have the same dtype",
+            cpp_name(grad.dtype()),
+            cpp_name(self.dtype())
+        );
+        ensure!(
+            grad.device().kind == self.device().kind,
+            Runtime,
+            "attempting to assign a gradient with device type '{}' to a tensor with device type '{}'. Please ensure \
+             that the gradient and the tensor are on the same device",
+            grad.device().kind.name(),
+            self.device().kind.name()
+        );
+        ensure!(
+            grad.sizes() == self.sizes(),
+            Runtime,
+            "attempting to assign a gradient of size '{}' to a tensor of size '{}'. Please ensure that the gradient and \
+             the tensor are the same size",
+            format_sizes(&grad.sizes()),
+            format_sizes(&self.sizes())
+        );
         Ok(())
     }
 
@@ -295,24 +337,41 @@ impl Tensor {
         ensure!(self.requires_grad(), Runtime, "can't retain_grad on Tensor that has requires_grad=False");
         let Some(edge) = self.grad_edge() else { return Ok(()) };
         let meta = self.autograd_meta_or_new();
-        if meta.retains_grad.swap(true, Ordering::AcqRel) {
+        let id = unique_id();
+        if meta.retain_hook.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return Ok(());
         }
         // Weak: the node must not keep the tensor alive that keeps the node alive.
         let weak = self.downgrade();
         let call: TensorHook = Arc::new(move |grad| {
             if let Some(tensor) = weak.upgrade() {
-                tensor.set_grad(Some(grad.clone()))?;
+                tensor.update_grad(|before| match before {
+                    None => ops::clone(grad, Some(MemoryFormat::Contiguous)),
+                    Some(before) => ops::add_tensor(&before, grad, 1.into()),
+                })?;
             }
             Ok(None)
         });
-        edge.node.add_hook(OutputHook { output: edge.output, id: unique_id(), last: true, call });
+        edge.node.add_hook(OutputHook { output: edge.output, id, last: true, call });
         Ok(())
+    }
+
+    /// The tensor was written and has another history than `before`: its gradient is kept where it is now.
+    pub(super) fn move_retained_grad(&self, before: Option<&Edge>) -> Result<()> {
+        let Some(meta) = self.autograd_meta() else { return Ok(()) };
+        let id = meta.retain_hook.swap(0, Ordering::AcqRel);
+        if id == 0 {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            before.node.remove_hook(id);
+        }
+        self.retain_grad()
     }
 
     /// Does backward keep the gradient of this tensor although it is no leaf?
     pub fn retains_grad(&self) -> bool {
-        !self.is_leaf() && self.autograd_meta().is_some_and(|meta| meta.retains_grad.load(Ordering::Acquire))
+        !self.is_leaf() && self.autograd_meta().is_some_and(|meta| meta.retain_hook.load(Ordering::Acquire) != 0)
     }
 
     /// Call `hook` with the gradient of this tensor during backward. What it returns takes its place.
@@ -326,12 +385,27 @@ impl Tensor {
         Ok(HookId(id))
     }
 
+    /// Call `hook` with this leaf whenever backward has changed its `grad`.
+    pub fn register_post_accumulate_grad_hook(&self, hook: PostAccumulateHook) -> Result<HookId> {
+        ensure!(self.requires_grad(), Runtime, "cannot register a hook on a tensor that doesn't require gradient");
+        ensure!(self.is_leaf(), Runtime, "post accumulate grad hooks cannot be registered on non-leaf tensors");
+        let (id, weak) = (unique_id(), self.downgrade());
+        let call: LandedHook = Arc::new(move || weak.upgrade().map_or(Ok(()), |leaf| hook(&leaf)));
+        self.autograd_meta_or_new().landing().lock_after().push((id, call));
+        Ok(HookId(id))
+    }
+
     /// Remove a hook.
     pub fn remove_hook(&self, id: HookId) -> Result<()> {
         let of_leaf = self.autograd_meta().and_then(|meta| {
-            let mut hooks = meta.landing.get()?.lock_hooks();
+            let landing = meta.landing.get()?;
+            let mut hooks = landing.lock_hooks();
             let position = hooks.iter().position(|(other, _)| *other == id.0);
-            position.map(|position| hooks.remove(position))
+            let hook = position.map(|position| hooks.remove(position));
+            let mut after = landing.lock_after();
+            let position = after.iter().position(|(other, _)| *other == id.0);
+            let landed = position.map(|position| after.remove(position));
+            (hook.is_some() || landed.is_some()).then_some((hook, landed))
         });
         if of_leaf.is_none() && !self.grad_edge().is_some_and(|edge| edge.node.remove_hook(id.0)) {
             bail!(Index, "the tensor has no hook with id {}", id.0);

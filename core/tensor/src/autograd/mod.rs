@@ -12,26 +12,33 @@ mod custom;
 mod engine;
 pub mod expr;
 pub mod formulas;
+mod gradcheck;
 mod meta;
 mod modes;
 mod node;
 mod record;
 mod saved;
+mod saved_hooks;
 mod saved_meta;
 mod view;
 
 pub use api::{backward, grad};
 pub use custom::{CustomFunction, record_custom};
 pub use expr::Expr;
+pub use gradcheck::{GradcheckOptions, gradcheck, gradgradcheck};
 pub(crate) use meta::History;
-pub use meta::{AutogradMeta, HookId, TensorHook};
+pub use meta::{AutogradMeta, HookId, PostAccumulateHook, TensorHook};
 pub use modes::{
     GradModeGuard, InferenceModeGuard, is_anomaly_enabled, is_grad_enabled, is_inference_mode, set_anomaly_enabled,
     set_grad_enabled, set_inference_mode,
 };
-pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeOf, TensorMeta};
+pub use node::{Backward, BackwardCall, Body, Edge, Edges, Gradients, Node, NodeHook, NodeOf, NodePreHook, TensorMeta};
 pub use record::{
-    as_view, check_inplace, check_no_derivative, check_out, rebase_history, record, record_result, should_record,
+    as_view, check_inplace, check_no_derivative, check_out, mark_several, rebase_history, record, record_result,
+    should_record,
 };
 pub use saved::Saved;
+pub use saved_hooks::{
+    PackedTensor, SavedTensorHooks, disable_saved_tensor_hooks, pop_saved_tensor_hooks, push_saved_tensor_hooks,
+};
 pub use saved_meta::{Meta, MetaList};

@@ -1,5 +1,6 @@
 //! Thread-local modes: is anything recorded, and is the anomaly check on.
 
+use crate::keys::{KeySet, set_excluded};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,6 +32,8 @@ pub fn is_inference_mode() -> bool {
 pub fn set_inference_mode(enabled: bool) {
     INFERENCE.set(enabled);
     GRAD_ENABLED.set(!enabled);
+    // In inference mode its tensors are like any other.
+    set_excluded(KeySet::INFERENCE, enabled);
 }
 
 /// Is backward checked for NaN (in the whole process)?
@@ -85,6 +88,7 @@ impl InferenceModeGuard {
 impl Drop for InferenceModeGuard {
     fn drop(&mut self) {
         INFERENCE.set(self.before.0);
+        set_excluded(KeySet::INFERENCE, self.before.0);
         GRAD_ENABLED.set(self.before.1);
     }
 }

@@ -1,13 +1,14 @@
 //! Nodes of the recorded graph, and what a derivative sees of the graph while it runs.
 
 use super::expr::Expr;
-use super::meta::TensorHook;
+use super::meta::{HookId, TensorHook};
+use super::modes::is_anomaly_enabled;
 use super::saved::Saved;
 use crate::dense::Dense;
 use crate::once::OnceBox;
 use crate::options::Options;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, smallvec};
+use rushlight_base::{DType, Device, DimVec, Result, SmallVec, bail, copy_dims, err, format_sizes, smallvec};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,11 @@ pub trait Backward: Send + Sync {
 
     /// The gradients of the inputs, one slot per edge, from those of the outputs.
     fn backward(&self, call: &BackwardCall<'_>) -> Result<Gradients>;
+
+    /// Hooks on the tensor at the end: a leaf's, which stay with the leaf.
+    fn leaf_hooks(&self) -> Vec<TensorHook> {
+        Vec::new()
+    }
 }
 
 /// One recorded call.
@@ -33,7 +39,9 @@ pub struct NodeOf<B: ?Sized> {
     sequence: u64,
     next: NextEdges,
     outputs: SmallVec<[TensorMeta; 1]>,
-    hooks: OnceBox<Mutex<Vec<OutputHook>>>,
+    hooks: OnceBox<Mutex<Hooks>>,
+    /// In anomaly mode: what the forward call was.
+    origin: OnceBox<String>,
     body: B,
 }
 
@@ -47,6 +55,11 @@ pub trait Body: Send + Sync {
 
     /// Drop what was saved for backward.
     fn release(&self);
+
+    /// The hooks of a leaf.
+    fn leaf_hooks(&self) -> Vec<TensorHook> {
+        Vec::new()
+    }
 }
 
 /// A derivative that saves nothing: it can run again and again.
@@ -62,6 +75,10 @@ impl<B: Backward> Body for Lasting<B> {
     }
 
     fn release(&self) {}
+
+    fn leaf_hooks(&self) -> Vec<TensorHook> {
+        self.0.leaf_hooks()
+    }
 }
 
 /// A derivative that holds tensors: emptied after a backward that does not keep the graph.
@@ -100,6 +117,20 @@ impl Body for Releasable {
         drop(slot);
         drop(body);
     }
+}
+
+/// Sees the gradients that a node is about to take, and may put others in their place.
+pub type NodePreHook = Arc<dyn Fn(&[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
+
+/// Sees the gradients that a node gave (first) and those it took (second), and may put others in the place of the first.
+pub type NodeHook =
+    Arc<dyn Fn(&[Option<Tensor>], &[Option<Tensor>]) -> Result<Option<Vec<Option<Tensor>>>> + Send + Sync>;
+
+#[derive(Default)]
+struct Hooks {
+    outputs: Vec<OutputHook>,
+    before: Vec<(u64, NodePreHook)>,
+    after: Vec<(u64, NodeHook)>,
 }
 
 /// A hook on one of the node's outputs: it sees the gradient before the node does.
@@ -252,12 +283,42 @@ impl Node {
         outputs: SmallVec<[TensorMeta; 1]>,
         sequence: u64,
     ) -> Arc<Node> {
-        let (next, hooks) = (NextEdges(edges.0), OnceBox::new());
-        if body.saves() {
+        let (next, hooks, origin) = (NextEdges(edges.0), OnceBox::new(), OnceBox::new());
+        let node: Arc<Node> = if body.saves() {
             let body = Releasable { body: RwLock::new(Some(Arc::new(body))), freed_name: OnceLock::new() };
-            return Arc::new(NodeOf { sequence, next, outputs, hooks, body });
+            Arc::new(NodeOf { sequence, next, outputs, hooks, origin, body })
+        } else {
+            Arc::new(NodeOf { sequence, next, outputs, hooks, origin, body: Lasting(body) })
+        };
+        if is_anomaly_enabled() {
+            node.remember_origin();
         }
-        Arc::new(NodeOf { sequence, next, outputs, hooks, body: Lasting(body) })
+        node
+    }
+
+    #[cold]
+    fn remember_origin(&self) {
+        let list = |metas: &mut dyn Iterator<Item = Option<&TensorMeta>>| {
+            let one = |meta: Option<&TensorMeta>| match meta {
+                Some(meta) => format!("{} {}", format_sizes(meta.sizes()), meta.dtype()),
+                None => "no gradient".to_owned(),
+            };
+            metas.map(one).collect::<Vec<_>>().join(", ")
+        };
+        let inputs = list(
+            &mut self
+                .next
+                .0
+                .iter()
+                .map(|edge| edge.as_ref().and_then(|edge| edge.node.outputs.get(edge.output as usize))),
+        );
+        let outputs = list(&mut self.outputs.iter().map(Some));
+        let _ = self.origin.set(format!("call {} of its thread, ({inputs}) -> ({outputs})", self.sequence));
+    }
+
+    /// Which forward call the node was recorded by, if that was in anomaly mode.
+    pub fn origin(&self) -> Option<&str> {
+        self.origin.get().map(String::as_str)
     }
 
     /// PyTorch's name of the derivative: `MulBackward0`.
@@ -284,28 +345,66 @@ impl Node {
         &self.body
     }
 
-    pub(super) fn add_hook(&self, hook: OutputHook) {
-        let hooks = self.hooks.get_or_init(Mutex::default);
-        hooks.lock().unwrap_or_else(PoisonError::into_inner).push(hook);
+    fn change_hooks<R>(&self, change: impl FnOnce(&mut Hooks) -> R) -> R {
+        change(&mut self.hooks.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn remove_hook(&self, id: u64) -> bool {
-        let Some(hooks) = self.hooks.get() else { return false };
-        let mut hooks = hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        let position = hooks.iter().position(|hook| hook.id == id);
-        let removed = position.map(|position| hooks.remove(position));
-        drop(hooks);
-        removed.is_some()
+    fn copy_hooks<R: Default>(&self, copy: impl FnOnce(&Hooks) -> R) -> R {
+        self.hooks.get().map_or_else(R::default, |hooks| copy(&hooks.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    pub(super) fn add_hook(&self, hook: OutputHook) {
+        self.change_hooks(|hooks| hooks.outputs.push(hook));
+    }
+
+    /// Call `hook` before the node runs, after the hooks of its tensors.
+    pub fn register_prehook(&self, hook: NodePreHook) -> HookId {
+        let id = unique_id();
+        self.change_hooks(|hooks| hooks.before.push((id, hook)));
+        HookId(id)
+    }
+
+    /// Call `hook` after the node ran.
+    pub fn register_hook(&self, hook: NodeHook) -> HookId {
+        let id = unique_id();
+        self.change_hooks(|hooks| hooks.after.push((id, hook)));
+        HookId(id)
+    }
+
+    /// Remove a hook of any kind; false if there is none with this id.
+    pub fn remove_hook(&self, id: u64) -> bool {
+        fn take<T>(list: &mut Vec<T>, is: impl Fn(&T) -> bool) -> Option<T> {
+            list.iter().position(is).map(|position| list.remove(position))
+        }
+        if self.hooks.get().is_none() {
+            return false;
+        }
+        // A hook owns what its maker gave it: dropped without the lock.
+        let removed = self.change_hooks(|hooks| {
+            let output = take(&mut hooks.outputs, |hook| hook.id == id);
+            let before = take(&mut hooks.before, |(other, _)| *other == id);
+            (output, before, take(&mut hooks.after, |(other, _)| *other == id))
+        });
+        removed.0.is_some() || removed.1.is_some() || removed.2.is_some()
+    }
+
+    pub(super) fn hooks_before(&self) -> Vec<NodePreHook> {
+        self.copy_hooks(|hooks| hooks.before.iter().map(|(_, hook)| hook.clone()).collect())
+    }
+
+    pub(super) fn hooks_after(&self) -> Vec<NodeHook> {
+        self.copy_hooks(|hooks| hooks.after.iter().map(|(_, hook)| hook.clone()).collect())
     }
 
     /// The hooks on an output, in the order in which they are to be called.
     pub(super) fn hooks_of(&self, output: u32) -> Vec<TensorHook> {
-        let Some(hooks) = self.hooks.get() else { return Vec::new() };
-        let hooks = hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |last: bool| {
-            hooks.iter().filter(move |hook| hook.output == output && hook.last == last).map(|hook| hook.call.clone())
-        };
-        of(false).chain(of(true)).collect()
+        self.copy_hooks(|hooks| {
+            let of = |last: bool| {
+                let chosen = hooks.outputs.iter().filter(move |hook| hook.output == output && hook.last == last);
+                chosen.map(|hook| hook.call.clone())
+            };
+            of(false).chain(of(true)).collect()
+        })
     }
 }
 

@@ -3,9 +3,10 @@
 use super::meta::AutogradMeta;
 use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, Edge, Edges, Node, TensorMeta};
-use super::view::{self, ViewInfo};
+use super::view::{self, Origin, ViewInfo};
+use crate::keys::KeySet;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, SmallVec, bail, smallvec};
+use rushlight_base::{Result, SmallVec, bail, ensure, smallvec};
 
 /// Is a call with these inputs recorded: is recording on, and does any of them require a gradient?
 #[inline]
@@ -38,15 +39,33 @@ pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) 
 
 /// Make `output` a tracked view of `base`, unless this thread is in inference mode.
 pub fn as_view(base: &Tensor, output: Tensor) -> Result<Tensor> {
-    if !is_inference_mode() {
-        output.init_autograd_meta(AutogradMeta::with_view(ViewInfo::new(base, false)));
+    if base.is_inference() {
+        output.add_keys(KeySet::INFERENCE);
+    } else {
+        output.init_autograd_meta(AutogradMeta::with_view(ViewInfo::new(base)));
     }
     Ok(output)
 }
 
+/// These views are the outputs of one operator, whose node PyTorch calls `node`: they cannot be written in place.
+pub fn mark_several(views: &[Tensor], node: &'static str) {
+    for (index, view) in views.iter().enumerate() {
+        if let Some(view) = view.autograd_meta().and_then(AutogradMeta::view) {
+            // A view of a view that is marked keeps its own mark.
+            let _ = view.of_several.set((node, index));
+        }
+    }
+}
+
 /// May `target` be written in place by `operator`? With recording on, a leaf that requires a gradient must not
 /// be written, nor a view of one.
-pub fn check_inplace(operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+pub fn check_inplace(_operator: &str, target: &Tensor, recording: bool) -> Result<()> {
+    ensure!(
+        !target.is_inference() || is_inference_mode(),
+        Runtime,
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal \
+         tensor before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    );
     if !is_grad_enabled() {
         return Ok(());
     }
@@ -58,23 +77,43 @@ pub fn check_inplace(operator: &str, target: &Tensor, recording: bool) -> Result
         }
         return Ok(());
     };
-    if (recording || requires_grad) && (view.made_without_recording || view.of_several) {
-        bail!(
-            Runtime,
-            "{operator}: Output 0 of a view is being modified inplace, but {}. This view was created {}; please clone() it \
-             before the write.",
-            if view.of_several {
-                "it is one of several outputs of its operator"
-            } else {
-                "it was made without recording"
-            },
-            if view.of_several { "by a function that returns multiple views" } else { "in no_grad mode" }
-        );
+    if recording || requires_grad {
+        check_origin(view)?;
     }
     if view.base.requires_grad() && view.base.is_leaf() {
         bail!(Runtime, "a view of a leaf Variable that requires grad is being used in an in-place operation.");
     }
     Ok(())
+}
+
+/// Views that were made where nothing is recorded, and those of which there are several, cannot be written.
+fn check_origin(view: &ViewInfo) -> Result<()> {
+    let unclear = |mode: &str| {
+        format!(
+            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving \
+             both the view and the inplace either both inside the {mode} block (if you don't want the inplace to be \
+             tracked) or both outside (if you want the inplace to be tracked)."
+        )
+    };
+    match (view.made_in, view.of_several.get()) {
+        (Origin::NoGrad, _) => bail!(
+            Runtime,
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. {}",
+            unclear("no_grad")
+        ),
+        (Origin::Inference, _) => bail!(
+            Runtime,
+            "A view was created in inference mode and is being modified inplace in normal mode. {}",
+            unclear("inference_mode")
+        ),
+        (Origin::Recording, Some((node, index))) => bail!(
+            Runtime,
+            "Output {index} of {node} is a view and is being modified inplace. This view is the output of a function that \
+             returns multiple views. Such functions do not allow the output views to be modified inplace. You should \
+             replace the inplace operation by an out-of-place one."
+        ),
+        (Origin::Recording, None) => Ok(()),
+    }
 }
 
 /// out= forms do not record: refuse arguments that require a gradient.
@@ -101,7 +140,11 @@ pub fn check_no_derivative<'a>(operator: &str, tensors: impl IntoIterator<Item =
 pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'static) -> Result<()> {
     let node = Node::new(body, edges, smallvec![TensorMeta::of(target)]);
     match target.autograd_meta().and_then(AutogradMeta::view) {
-        None => target.set_history(Some(Edge { node, output: 0 })),
+        None => {
+            let before = target.stored_history();
+            target.set_history(Some(Edge { node, output: 0 }));
+            target.move_retained_grad(before.as_ref())?;
+        }
         Some(view) => {
             let base = view.base.clone();
             view::rebase_base(&base, target, node);

@@ -1,9 +1,10 @@
-//! Tensors that a derivative needs, with the version they had.
+//! Tensors that a derivative needs, with the version they had, or what hooks of the user packed them into.
 
 use super::node::{Edge, Node};
+use super::saved_hooks::{self, PackedTensor};
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{Result, bail, format_sizes};
+use rushlight_base::{Result, bail, ensure, format_sizes};
 use std::sync::Arc;
 
 /// A tensor saved for backward, or nothing.
@@ -11,32 +12,53 @@ use std::sync::Arc;
 pub struct Saved(Option<Inner>);
 
 struct Inner {
-    tensor: Tensor,
-    version: u32,
+    kept: Kept,
     /// For an output of the recorded call: which one. It is kept without its history, which would be a cycle,
     /// and gets it back when it is unpacked.
     output: Option<u32>,
 }
 
+enum Kept {
+    /// The tensor itself, and the version it had.
+    Itself(Tensor, u32),
+    /// What the hooks made of it, and where the gradients of an input go.
+    Packed(Box<dyn PackedTensor>, Option<Edge>),
+}
+
 impl Saved {
-    fn new(tensor: Tensor, output: Option<u32>) -> Saved {
-        let version = tensor.version();
-        Saved(Some(Inner { tensor, version, output }))
+    fn new(tensor: Tensor, output: Option<u32>) -> Result<Saved> {
+        ensure!(
+            !tensor.is_inference(),
+            Runtime,
+            "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal \
+             tensor and use it in autograd."
+        );
+        let kept = match saved_hooks::active() {
+            Some(hooks) if !tensor.is_wrapped_number() => {
+                let edge = if output.is_none() { tensor.gradient_edge() } else { None };
+                Kept::Packed(saved_hooks::pack(&*hooks, &tensor)?, edge)
+            }
+            _ => {
+                let version = tensor.version();
+                Kept::Itself(tensor, version)
+            }
+        };
+        Ok(Saved(Some(Inner { kept, output })))
     }
 
     /// Save an input of the call.
-    pub fn input(tensor: &Tensor) -> Saved {
+    pub fn input(tensor: &Tensor) -> Result<Saved> {
         Saved::new(tensor.clone(), None)
     }
 
     /// Save an input of the call, if it is needed.
-    pub fn input_if(needed: bool, tensor: &Tensor) -> Saved {
-        if needed { Saved::input(tensor) } else { Saved::default() }
+    pub fn input_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
+        if needed { Saved::input(tensor) } else { Ok(Saved::default()) }
     }
 
     /// Save an optional input, if it is needed and there.
-    pub fn option_if(needed: bool, tensor: Option<&Tensor>) -> Saved {
-        tensor.map_or_else(Saved::default, |tensor| Saved::input_if(needed, tensor))
+    pub fn option_if(needed: bool, tensor: Option<&Tensor>) -> Result<Saved> {
+        tensor.map_or_else(|| Ok(Saved::default()), |tensor| Saved::input_if(needed, tensor))
     }
 
     /// Save the inputs of a list that are there, if they are needed.
@@ -49,60 +71,71 @@ impl Saved {
         if !needed {
             return Ok(Saved::default());
         }
-        Ok(Saved::new(ops::clone(&tensor.alias(), None)?, None))
+        Saved::new(ops::clone(&tensor.alias(), None)?, None)
     }
 
     /// Save output number `output` of the call, after it was computed.
-    pub fn output(tensor: &Tensor, output: u32) -> Saved {
+    pub fn output(tensor: &Tensor, output: u32) -> Result<Saved> {
         Saved::new(tensor.alias(), Some(output))
     }
 
     /// Save the first output of the call, if it is needed.
-    pub fn output_if(needed: bool, tensor: &Tensor) -> Saved {
+    pub fn output_if(needed: bool, tensor: &Tensor) -> Result<Saved> {
         Saved::nth_output_if(needed, tensor, 0)
     }
 
     /// Save output number `output` of the call, if it is needed.
-    pub fn nth_output_if(needed: bool, tensor: &Tensor, output: u32) -> Saved {
-        if needed { Saved::output(tensor, output) } else { Saved::default() }
+    pub fn nth_output_if(needed: bool, tensor: &Tensor, output: u32) -> Result<Saved> {
+        if needed { Saved::output(tensor, output) } else { Ok(Saved::default()) }
     }
 
     /// The tensor as it was saved. An error if it was written to since. `node` is the node that saved it.
     pub fn unpack(&self, node: Option<&Arc<Node>>) -> Result<Option<Tensor>> {
         let Some(inner) = &self.0 else { return Ok(None) };
-        if inner.tensor.version() != inner.version {
-            return Err(inner.modified(node));
-        }
-        match (inner.output, node) {
-            (Some(output), Some(node)) if inner.tensor.dtype().is_differentiable() => {
-                let tensor = inner.tensor.alias();
-                tensor.set_history(Some(Edge { node: node.clone(), output }));
-                Ok(Some(tensor))
+        let (tensor, edge) = match &inner.kept {
+            Kept::Itself(tensor, version) => {
+                if tensor.version() != *version {
+                    return Err(inner.modified(tensor, *version, node));
+                }
+                (tensor.clone(), None)
+            }
+            Kept::Packed(packed, edge) => (packed.unpack()?, edge.clone()),
+        };
+        let edge = match (inner.output, node) {
+            (Some(output), Some(node)) if tensor.dtype().is_differentiable() => {
+                Some(Edge { node: node.clone(), output })
             }
             (Some(_), None) => bail!(Internal, "an output can only be unpacked by the node that saved it"),
-            _ => Ok(Some(inner.tensor.clone())),
-        }
+            _ => edge,
+        };
+        Ok(Some(match edge {
+            None => tensor,
+            Some(edge) => {
+                let tensor = tensor.alias();
+                tensor.set_history(Some(edge));
+                tensor
+            }
+        }))
     }
 }
 
 impl Inner {
     #[cold]
-    fn modified(&self, node: Option<&Arc<Node>>) -> rushlight_base::Error {
+    fn modified(&self, tensor: &Tensor, version: u32, node: Option<&Arc<Node>>) -> rushlight_base::Error {
         // What made the tensor: for an output the node itself, for an input the history it has now.
         let origin = match self.output {
             Some(output) => node.map(|node| (node.name(), output)),
-            None => self.tensor.grad_edge().map(|edge| (edge.node.name(), edge.output)),
+            None => tensor.grad_edge().map(|edge| (edge.node.name(), edge.output)),
         };
         let origin = origin.map_or_else(String::new, |(name, output)| format!(", which is output {output} of {name},"));
         rushlight_base::err!(
             Runtime,
             "one of the variables needed for gradient computation has been modified by an inplace operation: \
-             [CPU{}Type {}]{origin} is at version {}; expected version {} instead. Hint: enable anomaly detection to \
+             [CPU{}Type {}]{origin} is at version {}; expected version {version} instead. Hint: enable anomaly detection to \
              find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).",
-            self.tensor.dtype().c10_name(),
-            format_sizes(&self.tensor.sizes()),
-            self.tensor.version(),
-            self.version
+            tensor.dtype().c10_name(),
+            format_sizes(&tensor.sizes()),
+            tensor.version(),
         )
     }
 }

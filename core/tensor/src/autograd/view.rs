@@ -6,15 +6,15 @@
 
 use super::expr::Expr;
 use super::formulas;
-use super::modes::is_grad_enabled;
+use super::modes::{is_grad_enabled, is_inference_mode};
 use super::node::{Backward, BackwardCall, Edge, Edges, Gradients, Node, TensorMeta};
 use crate::dense::{Geometry, Lazy, Shown};
 use crate::ops;
 use crate::ops::views::pairs;
 use crate::tensor::Tensor;
 use rushlight_base::{MemoryFormat, Result, smallvec};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// How a view hangs together with its base.
 pub struct ViewInfo {
@@ -23,21 +23,34 @@ pub struct ViewInfo {
     /// The version at which the view's history was last right.
     version: AtomicU32,
     /// Was it made where nothing is recorded? Then writing to it with recording on is an error.
-    pub(super) made_without_recording: bool,
-    /// Is it one of several outputs of its operator? They cannot be written in place.
-    pub(super) of_several: bool,
+    pub(super) made_in: Origin,
+    /// For one of several outputs of an operator: PyTorch's name of its node, and which output it is.
+    pub(super) of_several: OnceLock<(&'static str, usize)>,
+}
+
+/// The mode in which a view was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Calls were recorded.
+    Recording,
+    /// Recording was off.
+    NoGrad,
+    /// Inference mode was on.
+    Inference,
 }
 
 impl ViewInfo {
-    pub(super) fn new(base: &Tensor, of_several: bool) -> ViewInfo {
+    pub(super) fn new(base: &Tensor) -> ViewInfo {
+        let made_in = if is_inference_mode() {
+            Origin::Inference
+        } else if is_grad_enabled() {
+            Origin::Recording
+        } else {
+            Origin::NoGrad
+        };
         // A view of a view hangs on the same base.
         let root = base.view_base().unwrap_or_else(|| base.clone());
-        ViewInfo {
-            version: AtomicU32::new(root.version()),
-            base: root,
-            made_without_recording: !is_grad_enabled(),
-            of_several,
-        }
+        ViewInfo { version: AtomicU32::new(root.version()), base: root, made_in, of_several: OnceLock::new() }
     }
 
     /// The history of `view`, renewed if its base was written since.

@@ -136,6 +136,14 @@ impl Spec {
             );
         }
         self.check_cast(target.dtype)?;
+        if target.device.kind != self.device.kind {
+            bail!(
+                Runtime,
+                "Expected all tensors to be on the same device, but found at least two devices, {} and {}!",
+                self.device,
+                target.device
+            );
+        }
         match overlap {
             Overlap::Elementwise => Target::new(self, Store::Argument(target), overlap, others),
             // The kernel reads the target while it writes: it overlaps with itself.

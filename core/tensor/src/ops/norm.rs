@@ -105,6 +105,9 @@ pub fn layer_norm_backward_weight(
     rstd: &Dense,
     _dtype: DType,
 ) -> Result<()> {
+    if input.numel() == 0 {
+        return fill::fill(&Loop::new([array(out)])?, Scalar::Int(0));
+    }
     let axis = input.ndim() - normalized_shape.len();
     let dtype = input.dtype.opmath();
     let (grad, input) = (rows(grad, axis, true)?, rows(input, axis, true)?);

@@ -91,9 +91,9 @@ pub fn as_strided(self_: &Dense, size: &[i64], stride: &[i64], storage_offset: O
     ensure!(offset >= 0, Runtime, "Tensor: invalid storage offset {offset}");
     let elements = numel(size)?;
     // In 128 bits: sizes and strides come from outside.
-    let reach: i128 =
-        size.iter().zip(stride).map(|(&size, &step)| i128::from(size - 1) * i128::from(step)).sum::<i128>() + 1;
-    let bytes = (reach + i128::from(offset)) * self_.dtype.size() as i128;
+    let steps = size.iter().zip(stride).map(|(&size, &step)| i128::from(size - 1) * i128::from(step));
+    let reach = steps.fold(1, i128::saturating_add);
+    let bytes = reach.saturating_add(i128::from(offset)).saturating_mul(self_.dtype.size() as i128);
     ensure!(
         elements == 0 || bytes <= self_.storage.bytes() as i128,
         Runtime,

@@ -3,7 +3,7 @@
 //! `forms`: in-place, out= and functional forms give the same. `layout`: strided inputs give what contiguous
 //! ones give. `meta`: the meta device gives the same shapes, dtypes and strides. `second`: the gradient of the
 //! gradient is what differences say. `dtypes`: no dtype makes the library panic. `effect`: no argument
-//! is ignored.
+//! is ignored. `threads`: any number of threads gives the same bits.
 
 mod dtypes;
 mod effect;
@@ -11,6 +11,7 @@ mod forms;
 mod layout;
 mod meta;
 mod second;
+mod threads;
 
 use crate::cases::{Case, Item};
 use crate::door::{Door, Tensor, Value};
@@ -74,6 +75,10 @@ impl<'a> Laws<'a> {
         let args = positional.collect::<Result<_, _>>()?;
         let named = case.kwargs.iter().map(|(name, item)| Ok((name.clone(), value(name, item)?)));
         Ok(Arguments { args, kwargs: named.collect::<Result<_, String>>()? })
+    }
+
+    fn hosts(&self, outs: &[Value]) -> Result<Vec<HostTensor>, String> {
+        outs.iter().filter_map(Value::tensor).map(|out| self.door.host(out)).collect()
     }
 
     fn call(&self, case: &Case, arguments: Arguments) -> Result<Vec<Value>, String> {

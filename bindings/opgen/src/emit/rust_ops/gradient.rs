@@ -315,11 +315,11 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
             KeptKind::Input(Kind::TensorList, _) => format!("MetaList::of({name})"),
             KeptKind::Input(Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})"),
             KeptKind::Input(_, Use::Metadata) => format!("Meta::of({name})"),
-            KeptKind::Input(Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})"),
-            KeptKind::Input(..) => format!("Saved::input_if({condition}, {name})"),
+            KeptKind::Input(Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})?"),
+            KeptKind::Input(..) => format!("Saved::input_if({condition}, {name})?"),
             KeptKind::Output(output, Use::Metadata) => format!("Meta::of({})", outputs[output]),
-            KeptKind::Output(0, _) => format!("Saved::output_if({condition}, {})", outputs[0]),
-            KeptKind::Output(output, _) => format!("Saved::nth_output_if({condition}, {}, {output})", outputs[output]),
+            KeptKind::Output(0, _) => format!("Saved::output_if({condition}, {})?", outputs[0]),
+            KeptKind::Output(output, _) => format!("Saved::nth_output_if({condition}, {}, {output})?", outputs[output]),
             KeptKind::Value(Kind::IntList) => format!("DimVec::from_slice({name})"),
             KeptKind::Value(Kind::IntListOptional) => format!("{name}.map(DimVec::from_slice)"),
             KeptKind::Value(Kind::FloatList | Kind::BoolList | Kind::ScalarList) => format!("{name}.to_vec()"),
@@ -388,9 +388,9 @@ fn in_place(op: &Op, form: &Form) -> String {
             (Kind::TensorList, _) => format!("MetaList::of({name})"),
             (Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})"),
             (_, Use::Metadata) => format!("Meta::of({name})"),
-            (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})"),
+            (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})?"),
             _ if name == target => format!("Saved::before_write_if({condition}, {name})?"),
-            _ => format!("Saved::input_if({condition}, {name})"),
+            _ => format!("Saved::input_if({condition}, {name})?"),
         };
         text.push_str(&format!("let saved_{} = {value};\n", name.trim_end_matches('_')));
         before.push(kept.name.clone());

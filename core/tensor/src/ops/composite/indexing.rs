@@ -55,7 +55,7 @@ pub fn diag_embed(self_: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<T
     let rank = self_.ndim() + 1;
     let (first, second) = (wrap_dim(dim1, rank)?, wrap_dim(dim2, rank)?);
     ensure!(first != second, Runtime, "diagonal dimensions cannot be identical {dim1}, {dim2}");
-    let side = self_.sizes()[self_.ndim() - 1] + offset.abs();
+    let side = self_.sizes()[self_.ndim() - 1].saturating_add(offset.saturating_abs());
     let mut sizes = self_.sizes();
     sizes.truncate(rank - 2);
     for dim in [first.min(second), first.max(second)] {

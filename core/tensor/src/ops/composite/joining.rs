@@ -2,7 +2,7 @@
 
 use crate::ops;
 use crate::tensor::Tensor;
-use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, format_sizes, wrap_dim};
+use rushlight_base::{DType, DimVec, MemoryFormat, Result, Scalar, bail, ensure, err, format_sizes, wrap_dim};
 
 /// `cat` of tensors that were made for it.
 fn joined(tensors: &[Tensor], dim: i64) -> Result<Tensor> {
@@ -87,8 +87,9 @@ pub fn chunk(self_: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(self_.ndim() > 0, Runtime, "chunk expects at least a 1-dimensional tensor");
     ensure!(chunks > 0, Runtime, "chunk expects `chunks` to be greater than 0, got: {chunks}");
     let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    let part = (size + chunks - 1) / chunks;
+    let part = size / chunks + i64::from(size % chunks != 0);
     if part == 0 {
+        super::view::check_room_for_views(chunks)?;
         // Of nothing there are as many parts as were asked for.
         return ops::split_with_sizes(self_, &vec![0; chunks as usize], dim);
     }
@@ -147,6 +148,7 @@ pub fn tensor_split_sections(self_: &Tensor, sections: i64, dim: i64) -> Result<
         "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
     );
     ensure!(sections > 0, Runtime, "number of sections must be larger than 0, got {sections}");
+    super::view::check_room_for_views(sections)?;
     let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
     let (length, longer) = (size / sections, size % sections);
     parts(self_, (1..sections).map(|at| at * length + at.min(longer)), dim)
@@ -274,13 +276,17 @@ pub fn repeat(self_: &Tensor, repeats: &[i64]) -> Result<Tensor> {
     );
     let own = self_.sizes();
     let new = repeats.len() - own.len();
+    let extent = |dim: usize| if dim < new { 1 } else { own[dim - new] };
+    let merged = (repeats.iter().enumerate())
+        .map(|(dim, &count)| extent(dim).checked_mul(count))
+        .collect::<Option<DimVec>>()
+        .ok_or_else(|| err!(Runtime, "repeat: {} times {} is too large", format_sizes(&own), format_sizes(repeats)))?;
     // Each dimension with one before it that is expanded: they become one when the elements are copied.
-    let (mut split, mut spread, mut merged) = (DimVec::new(), DimVec::new(), DimVec::new());
+    let (mut split, mut spread) = (DimVec::new(), DimVec::new());
     for (dim, &count) in repeats.iter().enumerate() {
-        let size = if dim < new { 1 } else { own[dim - new] };
+        let size = extent(dim);
         split.extend_from_slice(&[1, size]);
         spread.extend_from_slice(&[count, size]);
-        merged.push(count * size);
     }
     let spread = ops::expand(&ops::reshape(self_, &split)?, &spread, false)?;
     // A reshape that needs no copy would give a view.

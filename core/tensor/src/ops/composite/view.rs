@@ -1,5 +1,6 @@
 //! Operators made of operators: other shapes, parts.
 
+use crate::autograd::mark_several;
 use crate::ops;
 use crate::tensor::Tensor;
 use rushlight_base::{DimVec, MemoryFormat, Result, ensure, format_sizes, wrap_dim};
@@ -100,6 +101,17 @@ pub fn detach_(self_: &Tensor) -> Result<()> {
     self_.detach_in_place()
 }
 
+/// What a view takes, its place in a list included; on the large side.
+const BYTES_OF_A_VIEW: usize = 512;
+
+/// Is there memory for so many views? Each is small, but their number comes from outside.
+pub(super) fn check_room_for_views(count: i64) -> Result<()> {
+    let bytes = usize::try_from(count).ok().and_then(|count| count.checked_mul(BYTES_OF_A_VIEW));
+    let room = bytes.is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
+    ensure!(room, OutOfMemory, "not enough memory for {count} views");
+    Ok(())
+}
+
 /// Pieces of `split_size` along a dimension; the last may be smaller.
 pub fn split(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(self_.ndim() > 0, Runtime, "split expects at least a 1-dimensional tensor");
@@ -110,13 +122,20 @@ pub fn split(self_: &Tensor, split_size: i64, dim: i64) -> Result<Vec<Tensor>> {
         Runtime,
         "split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
     );
-    let count = if split_size == 0 { 1 } else { ((size + split_size - 1) / split_size).max(1) };
-    (0..count)
-        .map(|at| {
-            let start = at * split_size;
-            ops::slice_tensor(self_, dim, Some(start), Some((start + split_size).min(size)), 1)
-        })
-        .collect()
+    let count = if split_size == 0 { 1 } else { (size / split_size + i64::from(size % split_size != 0)).max(1) };
+    check_room_for_views(count)?;
+    let piece = |at: i64| {
+        let start = at * split_size;
+        ops::slice_tensor(self_, dim, Some(start), Some(start.saturating_add(split_size).min(size)), 1)
+    };
+    several((0..count).map(piece), "SplitBackward0")
+}
+
+/// Views that one operator made: autograd knows that they belong together.
+fn several(views: impl Iterator<Item = Result<Tensor>>, node: &'static str) -> Result<Vec<Tensor>> {
+    let views = views.collect::<Result<Vec<_>>>()?;
+    mark_several(&views, node);
+    Ok(views)
 }
 
 /// Pieces of the given sizes along a dimension.
@@ -130,7 +149,7 @@ pub fn split_with_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<
         format_sizes(split_size)
     );
     ensure!(
-        split_size.iter().sum::<i64>() == size,
+        split_size.iter().try_fold(0, |sum: i64, &length| sum.checked_add(length)) == Some(size),
         Runtime,
         "split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension {dim}), but \
          got split_sizes={}",
@@ -143,14 +162,15 @@ pub fn split_with_sizes(self_: &Tensor, split_size: &[i64], dim: i64) -> Result<
         start = end;
         piece
     };
-    split_size.iter().map(|&length| piece(length)).collect()
+    several(split_size.iter().map(|&length| piece(length)), "SplitWithSizesBackward0")
 }
 
 /// The slices of a dimension.
 pub fn unbind(self_: &Tensor, dim: i64) -> Result<Vec<Tensor>> {
     ensure!(self_.ndim() > 0, Index, "Dimension specified as {dim} but tensor has no dimensions");
     let size = self_.sizes()[wrap_dim(dim, self_.ndim())?];
-    (0..size).map(|at| ops::select_int(self_, dim, at)).collect()
+    check_room_for_views(size)?;
+    several((0..size).map(|at| ops::select_int(self_, dim, at)), "UnbindBackward0")
 }
 
 /// Dimensions moved to other positions.
@@ -190,7 +210,8 @@ pub fn unflatten(self_: &Tensor, dim: i64, sizes: &[i64]) -> Result<Tensor> {
     ensure!(!sizes.is_empty(), Runtime, "unflatten: sizes must be non-empty");
     let dim = wrap_dim(dim, self_.ndim())?;
     let own = self_.sizes();
-    let known: i64 = sizes.iter().filter(|&&size| size != -1).product();
+    let known = sizes.iter().filter(|&&size| size != -1).try_fold(1i64, |product, &size| product.checked_mul(size));
+    let known = known.unwrap_or(-1);
     let fits = match sizes.iter().filter(|&&size| size == -1).count() {
         0 => known == own[dim],
         1 => known > 0 && own[dim] % known == 0,

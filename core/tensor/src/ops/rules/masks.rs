@@ -39,7 +39,7 @@ pub fn masked_scatter(self_: &Dense, mask: &Dense, source: &Dense) -> Result<Spe
         mask.dtype == DType::Bool,
         Runtime,
         "masked_scatter_ only supports boolean masks, but got mask with dtype {}",
-        mask.dtype
+        crate::options::cpp_name(mask.dtype)
     );
     ensure!(
         self_.dtype == source.dtype,

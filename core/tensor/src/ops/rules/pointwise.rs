@@ -228,7 +228,7 @@ pub fn masked_fill(self_: &Dense, mask: &Dense, value: Scalar) -> Result<Spec> {
         mask.dtype == DType::Bool,
         Runtime,
         "masked_fill_ only supports boolean masks, but got mask with dtype {}",
-        mask.dtype
+        crate::options::cpp_name(mask.dtype)
     );
     ensure!(
         value.category() <= self_.dtype.category() || value.category() <= Category::Integral,
@@ -236,6 +236,8 @@ pub fn masked_fill(self_: &Dense, mask: &Dense, value: Scalar) -> Result<Spec> {
         "value cannot be converted to type {} without overflow",
         self_.dtype
     );
+    // In this order for the text of the error, as PyTorch has it.
+    super::broadcast(&[mask, self_])?;
     elementwise(self_.dtype, &[self_, mask])
 }
 

@@ -75,9 +75,10 @@ pub fn slice_backward(
 ) -> Result<Spec> {
     let at = wrap_dim(dim, input_sizes.len())?;
     ensure!(at < input_sizes.len() && step > 0, Runtime, "slice_backward: no such slice");
+    rushlight_base::numel(input_sizes)?;
     let (first, last) = views::slice_bounds(input_sizes[at], Some(start), Some(end));
     let mut sizes = DimVec::from_slice(input_sizes);
-    sizes[at] = (last - first + step - 1) / step;
+    sizes[at] = (last - first).div_euclid(step) + i64::from((last - first) % step != 0);
     ensure!(
         grad_output.sizes() == &*sizes,
         Runtime,

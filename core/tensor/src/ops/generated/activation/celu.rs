@@ -74,7 +74,7 @@ mod gradient {
         let mut result = forward::celu(self_, alpha)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = CeluBackward0 { self_: Saved::input_if(edges.needs(0), self_), alpha };
+            let node = CeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, alpha };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

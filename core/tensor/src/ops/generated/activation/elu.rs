@@ -105,7 +105,7 @@ mod gradient {
         let mut result = forward::elu(self_, alpha, scale, input_scale)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = EluBackward0 { self_: Saved::input_if(edges.needs(0), self_), alpha, scale, input_scale };
+            let node = EluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, alpha, scale, input_scale };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -146,12 +146,12 @@ mod gradient {
         if autograd::should_record([grad_output, self_or_result]) {
             let edges = Edges::new().with(grad_output).with(self_or_result);
             let node = EluBackwardBackward0 {
-                grad_output: Saved::input_if(edges.needs(1), grad_output),
+                grad_output: Saved::input_if(edges.needs(1), grad_output)?,
                 alpha,
                 scale,
                 input_scale,
                 is_result,
-                self_or_result: Saved::input_if(edges.needs(0) || edges.needs(1), self_or_result),
+                self_or_result: Saved::input_if(edges.needs(0) || edges.needs(1), self_or_result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -100,7 +100,7 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
-                GeluBackward0 { self_: Saved::input_if(edges.needs(0), self_), approximate: approximate.to_string() };
+                GeluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, approximate: approximate.to_string() };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

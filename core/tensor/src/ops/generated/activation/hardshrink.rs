@@ -73,7 +73,7 @@ mod gradient {
         let mut result = forward::hardshrink(self_, lambd)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = HardshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_), lambd };
+            let node = HardshrinkBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

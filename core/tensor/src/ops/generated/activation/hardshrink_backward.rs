@@ -90,7 +90,7 @@ mod gradient {
         let mut result = forward::hardshrink_backward(grad_out, self_, lambd)?;
         if autograd::should_record([grad_out, self_]) {
             let edges = Edges::new().with(grad_out).with(self_);
-            let node = HardshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), lambd };
+            let node = HardshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

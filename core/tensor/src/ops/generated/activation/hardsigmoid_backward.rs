@@ -79,7 +79,7 @@ mod gradient {
         let mut result = forward::hardsigmoid_backward(grad_output, self_)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
-            let node = HardsigmoidBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
+            let node = HardsigmoidBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -50,8 +50,8 @@ mod gradient {
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = HardswishBackwardBackward0 {
-                grad_output: Saved::input_if(edges.needs(1), grad_output),
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
+                grad_output: Saved::input_if(edges.needs(1), grad_output)?,
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

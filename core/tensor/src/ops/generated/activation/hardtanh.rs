@@ -100,7 +100,7 @@ mod gradient {
         let mut result = forward::hardtanh(self_, min_val, max_val)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = HardtanhBackward0 { self_: Saved::input_if(edges.needs(0), self_), min_val, max_val };
+            let node = HardtanhBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, min_val, max_val };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

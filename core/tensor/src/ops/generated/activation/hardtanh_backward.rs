@@ -96,7 +96,7 @@ mod gradient {
         let mut result = forward::hardtanh_backward(grad_output, self_, min_val, max_val)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
-            let node = HardtanhBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), min_val, max_val };
+            let node = HardtanhBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, min_val, max_val };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

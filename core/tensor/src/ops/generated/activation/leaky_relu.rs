@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::leaky_relu(self_, negative_slope)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = LeakyReluBackward0 { self_: Saved::input_if(edges.needs(0), self_), negative_slope };
+            let node = LeakyReluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, negative_slope };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -112,7 +112,7 @@ mod gradient {
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = LeakyReluBackwardBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 negative_slope,
                 self_is_result,
             };

@@ -49,8 +49,8 @@ mod gradient {
         if autograd::should_record([self_, weight]) {
             let edges = Edges::new().with(self_).with(weight);
             let node = PreluKernelBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                weight: Saved::input_if(edges.needs(0), weight),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                weight: Saved::input_if(edges.needs(0), weight)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

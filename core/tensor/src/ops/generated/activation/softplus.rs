@@ -74,7 +74,7 @@ mod gradient {
         let mut result = forward::softplus(self_, beta, threshold)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = SoftplusBackward0 { self_: Saved::input_if(edges.needs(0), self_), beta, threshold };
+            let node = SoftplusBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, beta, threshold };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

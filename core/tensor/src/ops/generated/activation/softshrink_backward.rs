@@ -90,7 +90,7 @@ mod gradient {
         let mut result = forward::softshrink_backward(grad_output, self_, lambd)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
-            let node = SoftshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), lambd };
+            let node = SoftshrinkBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, lambd };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

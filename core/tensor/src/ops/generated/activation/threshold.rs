@@ -99,7 +99,7 @@ mod gradient {
         let mut result = forward::threshold(self_, threshold, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ThresholdBackward0 { self_: Saved::input_if(edges.needs(0), self_), threshold };
+            let node = ThresholdBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, threshold };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

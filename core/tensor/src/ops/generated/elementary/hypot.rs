@@ -103,9 +103,9 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = HypotBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                other: Saved::input_if(edges.needs(1), other),
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                other: Saved::input_if(edges.needs(1), other)?,
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -120,12 +120,12 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
-        let saved_other = Saved::input_if(edges.needs(1), other);
+        let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::hypot_(self_, other)?;
         let node = HypotBackward0 {
             self_: saved_self,
             other: saved_other,
-            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_),
+            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_)?,
         };
         autograd::rebase_history(self_, edges, node)
     }

@@ -236,9 +236,9 @@ mod gradient {
         if autograd::should_record([self_, exponent]) {
             let edges = Edges::new().with(self_).with(exponent);
             let node = PowBackward1 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent),
-                result: Saved::output_if(edges.needs(1), &result),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent)?,
+                result: Saved::output_if(edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -253,12 +253,12 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(exponent);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_exponent = Saved::input_if(edges.needs(0) || edges.needs(1), exponent);
+        let saved_exponent = Saved::input_if(edges.needs(0) || edges.needs(1), exponent)?;
         forward::pow_tensor_(self_, exponent)?;
         let node = PowBackward1 {
             self_: saved_self,
             exponent: saved_exponent,
-            result: Saved::output_if(edges.needs(1), self_),
+            result: Saved::output_if(edges.needs(1), self_)?,
         };
         autograd::rebase_history(self_, edges, node)
     }
@@ -309,7 +309,7 @@ mod gradient {
         let mut result = forward::pow_tensor_scalar(self_, exponent)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = PowBackward0 { self_: Saved::input_if(edges.needs(0), self_), exponent };
+            let node = PowBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, exponent };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -367,8 +367,8 @@ mod gradient {
             let edges = Edges::new().with(exponent);
             let node = PowBackward2 {
                 self_,
-                exponent: Saved::input_if(edges.needs(0), exponent),
-                result: Saved::output_if(edges.needs(0), &result),
+                exponent: Saved::input_if(edges.needs(0), exponent)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

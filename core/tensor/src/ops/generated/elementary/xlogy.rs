@@ -235,8 +235,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = XlogyBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -251,7 +251,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other);
+        let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::xlogy_tensor_(self_, other)?;
         let node = XlogyBackward0 { self_: saved_self, other: saved_other };
         autograd::rebase_history(self_, edges, node)
@@ -301,7 +301,7 @@ mod gradient {
         let mut result = forward::xlogy_scalar_self(self_, other)?;
         if autograd::should_record([other]) {
             let edges = Edges::new().with(other);
-            let node = XlogyBackward1 { self_, other: Saved::input_if(edges.needs(0), other) };
+            let node = XlogyBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -344,7 +344,7 @@ mod gradient {
         let mut result = forward::xlogy_scalar_other(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = XlogyBackward2 { self_: Saved::input_if(edges.needs(0), self_), other };
+            let node = XlogyBackward2 { self_: Saved::input_if(edges.needs(0), self_)?, other };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -82,7 +82,7 @@ mod gradient {
         let mut result = forward::gather(self_, dim, index, sparse_grad)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = GatherBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index) };
+            let node = GatherBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -134,7 +134,7 @@ mod gradient {
         let mut result = forward::index_add(self_, dim, index, source, alpha)?;
         if autograd::should_record([self_, source]) {
             let edges = Edges::new().with(self_).with(source);
-            let node = IndexAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index), alpha };
+            let node = IndexAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index)?, alpha };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -147,7 +147,7 @@ mod gradient {
             return forward::index_add_(self_, dim, index, source, alpha);
         }
         let edges = Edges::new().with(self_).with(source);
-        let saved_index = Saved::input_if(edges.needs(1), index);
+        let saved_index = Saved::input_if(edges.needs(1), index)?;
         forward::index_add_(self_, dim, index, source, alpha)?;
         let node = IndexAddBackward0 { dim, index: saved_index, alpha };
         autograd::rebase_history(self_, edges, node)

@@ -114,8 +114,8 @@ mod gradient {
             let edges = Edges::new().with(self_).with(source);
             let node = IndexCopyBackward0 {
                 dim,
-                index: Saved::input_if(edges.needs(0) || edges.needs(1), index),
-                source: Saved::input_if(edges.needs(1), source),
+                index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
+                source: Saved::input_if(edges.needs(1), source)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -129,8 +129,8 @@ mod gradient {
             return forward::index_copy_(self_, dim, index, source);
         }
         let edges = Edges::new().with(self_).with(source);
-        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
-        let saved_source = Saved::input_if(edges.needs(1), source);
+        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
+        let saved_source = Saved::input_if(edges.needs(1), source)?;
         forward::index_copy_(self_, dim, index, source)?;
         let node = IndexCopyBackward0 { dim, index: saved_index, source: saved_source };
         autograd::rebase_history(self_, edges, node)

@@ -155,7 +155,7 @@ mod gradient {
         let mut result = forward::index_fill_int_scalar(self_, dim, index, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = IndexFillBackward0 { dim, index: Saved::input_if(edges.needs(0), index) };
+            let node = IndexFillBackward0 { dim, index: Saved::input_if(edges.needs(0), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -168,7 +168,7 @@ mod gradient {
             return forward::index_fill_int_scalar_(self_, dim, index, value);
         }
         let edges = Edges::new().with(self_);
-        let saved_index = Saved::input_if(edges.needs(0), index);
+        let saved_index = Saved::input_if(edges.needs(0), index)?;
         forward::index_fill_int_scalar_(self_, dim, index, value)?;
         let node = IndexFillBackward0 { dim, index: saved_index };
         autograd::rebase_history(self_, edges, node)
@@ -206,7 +206,7 @@ mod gradient {
         let mut result = forward::index_fill_int_tensor(self_, dim, index, value)?;
         if autograd::should_record([self_, value]) {
             let edges = Edges::new().with(self_).with(value);
-            let node = IndexFillBackward1 { dim, index: Saved::input_if(edges.needs(0) || edges.needs(1), index) };
+            let node = IndexFillBackward1 { dim, index: Saved::input_if(edges.needs(0) || edges.needs(1), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -219,7 +219,7 @@ mod gradient {
             return forward::index_fill_int_tensor_(self_, dim, index, value);
         }
         let edges = Edges::new().with(self_).with(value);
-        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
+        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
         forward::index_fill_int_tensor_(self_, dim, index, value)?;
         let node = IndexFillBackward1 { dim, index: saved_index };
         autograd::rebase_history(self_, edges, node)

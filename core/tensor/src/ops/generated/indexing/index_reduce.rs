@@ -172,13 +172,13 @@ mod gradient {
         if autograd::should_record([self_, source]) {
             let edges = Edges::new().with(self_).with(source);
             let node = IndexReduceBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 dim,
-                index: Saved::input_if(edges.needs(0) || edges.needs(1), index),
-                source: Saved::input_if(edges.needs(0) || edges.needs(1), source),
+                index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
+                source: Saved::input_if(edges.needs(0) || edges.needs(1), source)?,
                 reduce: reduce.to_string(),
                 include_self,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result),
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -200,8 +200,8 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(source);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
-        let saved_source = Saved::input_if(edges.needs(0) || edges.needs(1), source);
+        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
+        let saved_source = Saved::input_if(edges.needs(0) || edges.needs(1), source)?;
         forward::index_reduce_(self_, dim, index, source, reduce, include_self)?;
         let node = IndexReduceBackward0 {
             self_: saved_self,
@@ -210,7 +210,7 @@ mod gradient {
             source: saved_source,
             reduce: reduce.to_string(),
             include_self,
-            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_),
+            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_)?,
         };
         autograd::rebase_history(self_, edges, node)
     }

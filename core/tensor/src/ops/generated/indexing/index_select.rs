@@ -78,7 +78,7 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
-                IndexSelectBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index) };
+                IndexSelectBackward0 { self_: Meta::of(self_), dim, index: Saved::input_if(edges.needs(0), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -81,7 +81,7 @@ mod gradient {
         if autograd::should_record([self_, source]) {
             let edges = Edges::new().with(self_).with(source);
             let node = MaskedScatterBackward0 {
-                mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask),
+                mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask)?,
                 source: Meta::of(source),
             };
             autograd::record_result(&mut result, edges, node);
@@ -96,7 +96,7 @@ mod gradient {
             return forward::masked_scatter_(self_, mask, source);
         }
         let edges = Edges::new().with(self_).with(source);
-        let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask);
+        let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask)?;
         let saved_source = Meta::of(source);
         forward::masked_scatter_(self_, mask, source)?;
         let node = MaskedScatterBackward0 { mask: saved_mask, source: saved_source };

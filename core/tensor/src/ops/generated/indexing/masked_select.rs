@@ -52,8 +52,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaskedSelectBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                mask: Saved::input_if(edges.needs(0), mask),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                mask: Saved::input_if(edges.needs(0), mask)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

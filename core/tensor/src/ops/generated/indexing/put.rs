@@ -84,8 +84,8 @@ mod gradient {
         if autograd::should_record([self_, source]) {
             let edges = Edges::new().with(self_).with(source);
             let node = PutBackward0 {
-                index: Saved::input_if(edges.needs(0) || edges.needs(1), index),
-                source: Saved::input_if(edges.needs(0) || edges.needs(1), source),
+                index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
+                source: Saved::input_if(edges.needs(0) || edges.needs(1), source)?,
                 accumulate,
             };
             autograd::record_result(&mut result, edges, node);
@@ -100,8 +100,8 @@ mod gradient {
             return forward::put_(self_, index, source, accumulate);
         }
         let edges = Edges::new().with(self_).with(source);
-        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
-        let saved_source = Saved::input_if(edges.needs(0) || edges.needs(1), source);
+        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
+        let saved_source = Saved::input_if(edges.needs(0) || edges.needs(1), source)?;
         forward::put_(self_, index, source, accumulate)?;
         let node = PutBackward0 { index: saved_index, source: saved_source, accumulate };
         autograd::rebase_history(self_, edges, node)

@@ -112,7 +112,7 @@ mod gradient {
         let mut result = forward::scatter_add(self_, dim, index, src)?;
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
-            let node = ScatterAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index) };
+            let node = ScatterAddBackward0 { dim, index: Saved::input_if(edges.needs(1), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -125,7 +125,7 @@ mod gradient {
             return forward::scatter_add_(self_, dim, index, src);
         }
         let edges = Edges::new().with(self_).with(src);
-        let saved_index = Saved::input_if(edges.needs(1), index);
+        let saved_index = Saved::input_if(edges.needs(1), index)?;
         forward::scatter_add_(self_, dim, index, src)?;
         let node = ScatterAddBackward0 { dim, index: saved_index };
         autograd::rebase_history(self_, edges, node)

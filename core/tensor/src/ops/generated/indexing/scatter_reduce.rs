@@ -281,12 +281,12 @@ mod gradient {
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
             let node = ScatterBackward2 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 dim,
-                index: Saved::input_if(edges.needs(0) || edges.needs(1), index),
-                src: Saved::input_if(edges.needs(0) || edges.needs(1), src),
+                index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
+                src: Saved::input_if(edges.needs(0) || edges.needs(1), src)?,
                 reduce: reduce.to_string(),
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result),
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -301,8 +301,8 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(src);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
-        let saved_src = Saved::input_if(edges.needs(0) || edges.needs(1), src);
+        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
+        let saved_src = Saved::input_if(edges.needs(0) || edges.needs(1), src)?;
         forward::scatter_reduce_(self_, dim, index, src, reduce)?;
         let node = ScatterBackward2 {
             self_: saved_self,
@@ -310,7 +310,7 @@ mod gradient {
             index: saved_index,
             src: saved_src,
             reduce: reduce.to_string(),
-            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_),
+            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_)?,
         };
         autograd::rebase_history(self_, edges, node)
     }
@@ -388,13 +388,13 @@ mod gradient {
         if autograd::should_record([self_, src]) {
             let edges = Edges::new().with(self_).with(src);
             let node = ScatterReduceBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
                 dim,
-                index: Saved::input_if(edges.needs(0) || edges.needs(1), index),
-                src: Saved::input_if(edges.needs(0) || edges.needs(1), src),
+                index: Saved::input_if(edges.needs(0) || edges.needs(1), index)?,
+                src: Saved::input_if(edges.needs(0) || edges.needs(1), src)?,
                 reduce: reduce.to_string(),
                 include_self,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result),
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -416,8 +416,8 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(src);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index);
-        let saved_src = Saved::input_if(edges.needs(0) || edges.needs(1), src);
+        let saved_index = Saved::input_if(edges.needs(0) || edges.needs(1), index)?;
+        let saved_src = Saved::input_if(edges.needs(0) || edges.needs(1), src)?;
         forward::scatter_reduce_two_(self_, dim, index, src, reduce, include_self)?;
         let node = ScatterReduceBackward0 {
             self_: saved_self,
@@ -426,7 +426,7 @@ mod gradient {
             src: saved_src,
             reduce: reduce.to_string(),
             include_self,
-            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_),
+            result: Saved::output_if(edges.needs(0) || edges.needs(1), self_)?,
         };
         autograd::rebase_history(self_, edges, node)
     }

@@ -109,7 +109,7 @@ mod gradient {
         let mut result = forward::scatter_value(self_, dim, index, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ScatterBackward1 { dim, index: Saved::input_if(edges.needs(0), index) };
+            let node = ScatterBackward1 { dim, index: Saved::input_if(edges.needs(0), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -122,7 +122,7 @@ mod gradient {
             return forward::scatter_value_(self_, dim, index, value);
         }
         let edges = Edges::new().with(self_);
-        let saved_index = Saved::input_if(edges.needs(0), index);
+        let saved_index = Saved::input_if(edges.needs(0), index)?;
         forward::scatter_value_(self_, dim, index, value)?;
         let node = ScatterBackward1 { dim, index: saved_index };
         autograd::rebase_history(self_, edges, node)

@@ -145,7 +145,7 @@ mod gradient {
             let edges = Edges::new().with(self_);
             let node = ScatterBackward3 {
                 dim,
-                index: Saved::input_if(edges.needs(0), index),
+                index: Saved::input_if(edges.needs(0), index)?,
                 value,
                 reduce: reduce.to_string(),
             };
@@ -161,7 +161,7 @@ mod gradient {
             return forward::scatter_value_reduce_(self_, dim, index, value, reduce);
         }
         let edges = Edges::new().with(self_);
-        let saved_index = Saved::input_if(edges.needs(0), index);
+        let saved_index = Saved::input_if(edges.needs(0), index)?;
         forward::scatter_value_reduce_(self_, dim, index, value, reduce)?;
         let node = ScatterBackward3 { dim, index: saved_index, value, reduce: reduce.to_string() };
         autograd::rebase_history(self_, edges, node)

@@ -76,7 +76,7 @@ mod gradient {
         let mut result = forward::take(self_, index)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = TakeBackward0 { self_: Meta::of(self_), index: Saved::input_if(edges.needs(0), index) };
+            let node = TakeBackward0 { self_: Meta::of(self_), index: Saved::input_if(edges.needs(0), index)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

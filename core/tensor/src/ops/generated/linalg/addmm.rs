@@ -127,8 +127,8 @@ mod gradient {
         if autograd::should_record([self_, mat1, mat2]) {
             let edges = Edges::new().with(self_).with(mat1).with(mat2);
             let node = AddmmBackward0 {
-                mat1: Saved::input_if(edges.needs(2), mat1),
-                mat2: Saved::input_if(edges.needs(1), mat2),
+                mat1: Saved::input_if(edges.needs(2), mat1)?,
+                mat2: Saved::input_if(edges.needs(1), mat2)?,
                 beta,
                 alpha,
             };
@@ -144,8 +144,8 @@ mod gradient {
             return forward::addmm_(self_, mat1, mat2, beta, alpha);
         }
         let edges = Edges::new().with(self_).with(mat1).with(mat2);
-        let saved_mat1 = Saved::input_if(edges.needs(2), mat1);
-        let saved_mat2 = Saved::input_if(edges.needs(1), mat2);
+        let saved_mat1 = Saved::input_if(edges.needs(2), mat1)?;
+        let saved_mat2 = Saved::input_if(edges.needs(1), mat2)?;
         forward::addmm_(self_, mat1, mat2, beta, alpha)?;
         let node = AddmmBackward0 { mat1: saved_mat1, mat2: saved_mat2, beta, alpha };
         autograd::rebase_history(self_, edges, node)

@@ -120,8 +120,8 @@ mod gradient {
         if autograd::should_record([self_, mat, vec]) {
             let edges = Edges::new().with(self_).with(mat).with(vec);
             let node = AddmvBackward0 {
-                mat: Saved::input_if(edges.needs(2), mat),
-                vec: Saved::input_if(edges.needs(1), vec),
+                mat: Saved::input_if(edges.needs(2), mat)?,
+                vec: Saved::input_if(edges.needs(1), vec)?,
                 beta,
                 alpha,
             };
@@ -137,8 +137,8 @@ mod gradient {
             return forward::addmv_(self_, mat, vec, beta, alpha);
         }
         let edges = Edges::new().with(self_).with(mat).with(vec);
-        let saved_mat = Saved::input_if(edges.needs(2), mat);
-        let saved_vec = Saved::input_if(edges.needs(1), vec);
+        let saved_mat = Saved::input_if(edges.needs(2), mat)?;
+        let saved_vec = Saved::input_if(edges.needs(1), vec)?;
         forward::addmv_(self_, mat, vec, beta, alpha)?;
         let node = AddmvBackward0 { mat: saved_mat, vec: saved_vec, beta, alpha };
         autograd::rebase_history(self_, edges, node)

@@ -135,8 +135,8 @@ mod gradient {
         if autograd::should_record([self_, batch1, batch2]) {
             let edges = Edges::new().with(self_).with(batch1).with(batch2);
             let node = BaddbmmBackward0 {
-                batch1: Saved::input_if(edges.needs(2), batch1),
-                batch2: Saved::input_if(edges.needs(1), batch2),
+                batch1: Saved::input_if(edges.needs(2), batch1)?,
+                batch2: Saved::input_if(edges.needs(1), batch2)?,
                 beta,
                 alpha,
             };
@@ -152,8 +152,8 @@ mod gradient {
             return forward::baddbmm_(self_, batch1, batch2, beta, alpha);
         }
         let edges = Edges::new().with(self_).with(batch1).with(batch2);
-        let saved_batch1 = Saved::input_if(edges.needs(2), batch1);
-        let saved_batch2 = Saved::input_if(edges.needs(1), batch2);
+        let saved_batch1 = Saved::input_if(edges.needs(2), batch1)?;
+        let saved_batch2 = Saved::input_if(edges.needs(1), batch2)?;
         forward::baddbmm_(self_, batch1, batch2, beta, alpha)?;
         let node = BaddbmmBackward0 { batch1: saved_batch1, batch2: saved_batch2, beta, alpha };
         autograd::rebase_history(self_, edges, node)

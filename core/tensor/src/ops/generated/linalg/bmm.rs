@@ -77,8 +77,8 @@ mod gradient {
         if autograd::should_record([self_, mat2]) {
             let edges = Edges::new().with(self_).with(mat2);
             let node = BmmBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                mat2: Saved::input_if(edges.needs(0), mat2),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                mat2: Saved::input_if(edges.needs(0), mat2)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

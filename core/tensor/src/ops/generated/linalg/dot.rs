@@ -76,8 +76,8 @@ mod gradient {
         if autograd::should_record([self_, tensor]) {
             let edges = Edges::new().with(self_).with(tensor);
             let node = DotBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                tensor: Saved::input_if(edges.needs(0), tensor),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                tensor: Saved::input_if(edges.needs(0), tensor)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -76,8 +76,8 @@ mod gradient {
         if autograd::should_record([self_, vec]) {
             let edges = Edges::new().with(self_).with(vec);
             let node = MvBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                vec: Saved::input_if(edges.needs(0), vec),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                vec: Saved::input_if(edges.needs(0), vec)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

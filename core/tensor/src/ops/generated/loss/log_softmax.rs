@@ -116,7 +116,7 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node =
-                LogSoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), &result) };
+                LogSoftmaxBackward0 { self_: Meta::of(self_), dim, result: Saved::output_if(edges.needs(0), &result)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -69,8 +69,8 @@ mod gradient {
         if autograd::should_record([grad_output, output]) {
             let edges = Edges::new().with(grad_output).with(output);
             let node = LogSoftmaxBackwardDataBackward0 {
-                grad_output: Saved::input_if(edges.needs(1), grad_output),
-                output: Saved::input_if(edges.needs(0) || edges.needs(1), output),
+                grad_output: Saved::input_if(edges.needs(1), grad_output)?,
+                output: Saved::input_if(edges.needs(0) || edges.needs(1), output)?,
                 dim,
             };
             autograd::record_result(&mut result, edges, node);

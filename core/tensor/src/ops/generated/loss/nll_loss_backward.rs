@@ -231,8 +231,8 @@ mod gradient {
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = NllLossBackwardBackward0 {
-                target: Saved::input_if(edges.needs(0), target),
-                weight: Saved::option_if(edges.needs(0), weight),
+                target: Saved::input_if(edges.needs(0), target)?,
+                weight: Saved::option_if(edges.needs(0), weight)?,
                 reduction,
                 ignore_index,
             };

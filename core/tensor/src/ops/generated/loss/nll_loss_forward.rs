@@ -137,12 +137,12 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = NllLossBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                target: Saved::input_if(edges.needs(0), target),
-                weight: Saved::option_if(edges.needs(0), weight),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                target: Saved::input_if(edges.needs(0), target)?,
+                weight: Saved::option_if(edges.needs(0), weight)?,
                 reduction,
                 ignore_index,
-                total_weight: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                total_weight: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

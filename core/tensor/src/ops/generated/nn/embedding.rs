@@ -76,7 +76,7 @@ mod gradient {
             let edges = Edges::new().with(weight);
             let node = EmbeddingBackward0 {
                 weight: Meta::of(weight),
-                indices: Saved::input_if(edges.needs(0), indices),
+                indices: Saved::input_if(edges.needs(0), indices)?,
                 padding_idx,
                 scale_grad_by_freq,
             };

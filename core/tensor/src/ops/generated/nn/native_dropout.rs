@@ -49,7 +49,7 @@ mod gradient {
         let (result0, result1) = forward::native_dropout(input, p, train)?;
         if autograd::should_record([input]) {
             let edges = Edges::new().with(input);
-            let node = NativeDropoutBackward0 { p, train, result1: Saved::nth_output_if(edges.needs(0), &result1, 1) };
+            let node = NativeDropoutBackward0 { p, train, result1: Saved::nth_output_if(edges.needs(0), &result1, 1)? };
             autograd::record(&[&result0, &result1], edges, node);
         }
         Ok((result0, result1))

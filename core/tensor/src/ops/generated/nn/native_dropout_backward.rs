@@ -49,7 +49,7 @@ mod gradient {
         let mut result = forward::native_dropout_backward(grad_output, mask, scale)?;
         if autograd::should_record([grad_output]) {
             let edges = Edges::new().with(grad_output);
-            let node = NativeDropoutBackwardBackward0 { mask: Saved::input_if(edges.needs(0), mask), scale };
+            let node = NativeDropoutBackwardBackward0 { mask: Saved::input_if(edges.needs(0), mask)?, scale };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -113,8 +113,8 @@ mod gradient {
         if autograd::should_record([self_, tensor1, tensor2]) {
             let edges = Edges::new().with(self_).with(tensor1).with(tensor2);
             let node = AddcmulBackward0 {
-                tensor1: Saved::input_if(edges.needs(2), tensor1),
-                tensor2: Saved::input_if(edges.needs(1), tensor2),
+                tensor1: Saved::input_if(edges.needs(2), tensor1)?,
+                tensor2: Saved::input_if(edges.needs(1), tensor2)?,
                 value,
             };
             autograd::record_result(&mut result, edges, node);
@@ -129,8 +129,8 @@ mod gradient {
             return forward::addcmul_(self_, tensor1, tensor2, value);
         }
         let edges = Edges::new().with(self_).with(tensor1).with(tensor2);
-        let saved_tensor1 = Saved::input_if(edges.needs(2), tensor1);
-        let saved_tensor2 = Saved::input_if(edges.needs(1), tensor2);
+        let saved_tensor1 = Saved::input_if(edges.needs(2), tensor1)?;
+        let saved_tensor2 = Saved::input_if(edges.needs(1), tensor2)?;
         forward::addcmul_(self_, tensor1, tensor2, value)?;
         let node = AddcmulBackward0 { tensor1: saved_tensor1, tensor2: saved_tensor2, value };
         autograd::rebase_history(self_, edges, node)

@@ -103,8 +103,8 @@ mod gradient {
         if autograd::should_record([self_, max]) {
             let edges = Edges::new().with(self_).with(max);
             let node = ClampMaxBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                max: Saved::input_if(edges.needs(0) || edges.needs(1), max),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                max: Saved::input_if(edges.needs(0) || edges.needs(1), max)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -119,7 +119,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(max);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_max = Saved::input_if(edges.needs(0) || edges.needs(1), max);
+        let saved_max = Saved::input_if(edges.needs(0) || edges.needs(1), max)?;
         forward::clamp_max_tensor_(self_, max)?;
         let node = ClampMaxBackward0 { self_: saved_self, max: saved_max };
         autograd::rebase_history(self_, edges, node)

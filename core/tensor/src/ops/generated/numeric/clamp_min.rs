@@ -103,8 +103,8 @@ mod gradient {
         if autograd::should_record([self_, min]) {
             let edges = Edges::new().with(self_).with(min);
             let node = ClampMinBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                min: Saved::input_if(edges.needs(0) || edges.needs(1), min),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                min: Saved::input_if(edges.needs(0) || edges.needs(1), min)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -119,7 +119,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(min);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1), self_)?;
-        let saved_min = Saved::input_if(edges.needs(0) || edges.needs(1), min);
+        let saved_min = Saved::input_if(edges.needs(0) || edges.needs(1), min)?;
         forward::clamp_min_tensor_(self_, min)?;
         let node = ClampMinBackward0 { self_: saved_self, min: saved_min };
         autograd::rebase_history(self_, edges, node)

@@ -182,9 +182,9 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = CopysignBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 other: Meta::of(other),
-                result: Saved::output_if(edges.needs(0), &result),
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -204,7 +204,7 @@ mod gradient {
         let node = CopysignBackward0 {
             self_: saved_self,
             other: saved_other,
-            result: Saved::output_if(edges.needs(0), self_),
+            result: Saved::output_if(edges.needs(0), self_)?,
         };
         autograd::rebase_history(self_, edges, node)
     }
@@ -252,8 +252,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = CopysignBackward1 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                result: Saved::output_if(edges.needs(0), &result),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -269,7 +269,7 @@ mod gradient {
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::copysign_scalar_(self_, other)?;
-        let node = CopysignBackward1 { self_: saved_self, result: Saved::output_if(edges.needs(0), self_) };
+        let node = CopysignBackward1 { self_: saved_self, result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
     }
 

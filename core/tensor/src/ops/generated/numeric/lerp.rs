@@ -249,9 +249,9 @@ mod gradient {
         if autograd::should_record([self_, end, weight]) {
             let edges = Edges::new().with(self_).with(end).with(weight);
             let node = LerpBackward1 {
-                self_: Saved::input_if(edges.needs(2), self_),
-                end: Saved::input_if(edges.needs(2), end),
-                weight: Saved::input_if(edges.needs(0) || edges.needs(1), weight),
+                self_: Saved::input_if(edges.needs(2), self_)?,
+                end: Saved::input_if(edges.needs(2), end)?,
+                weight: Saved::input_if(edges.needs(0) || edges.needs(1), weight)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -266,8 +266,8 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(end).with(weight);
         let saved_self = Saved::before_write_if(edges.needs(2), self_)?;
-        let saved_end = Saved::input_if(edges.needs(2), end);
-        let saved_weight = Saved::input_if(edges.needs(0) || edges.needs(1), weight);
+        let saved_end = Saved::input_if(edges.needs(2), end)?;
+        let saved_weight = Saved::input_if(edges.needs(0) || edges.needs(1), weight)?;
         forward::lerp_tensor_(self_, end, weight)?;
         let node = LerpBackward1 { self_: saved_self, end: saved_end, weight: saved_weight };
         autograd::rebase_history(self_, edges, node)

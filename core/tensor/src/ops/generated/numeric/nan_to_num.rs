@@ -119,7 +119,7 @@ mod gradient {
         let mut result = forward::nan_to_num(self_, nan, posinf, neginf)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = NanToNumBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
+            let node = NanToNumBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -210,8 +210,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = RemainderBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(1), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -226,7 +226,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
-        let saved_other = Saved::input_if(edges.needs(1), other);
+        let saved_other = Saved::input_if(edges.needs(1), other)?;
         forward::remainder_tensor_(self_, other)?;
         let node = RemainderBackward0 { self_: saved_self, other: saved_other };
         autograd::rebase_history(self_, edges, node)
@@ -324,7 +324,7 @@ mod gradient {
         let mut result = forward::remainder_scalar_tensor(self_, other)?;
         if autograd::should_record([other]) {
             let edges = Edges::new().with(other);
-            let node = RemainderBackward2 { self_, other: Saved::input_if(edges.needs(0), other) };
+            let node = RemainderBackward2 { self_, other: Saved::input_if(edges.needs(0), other)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

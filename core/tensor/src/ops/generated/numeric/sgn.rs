@@ -99,8 +99,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SgnBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                result: Saved::output_if(edges.needs(0), &result),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -116,7 +116,7 @@ mod gradient {
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::sgn_(self_)?;
-        let node = SgnBackward0 { self_: saved_self, result: Saved::output_if(edges.needs(0), self_) };
+        let node = SgnBackward0 { self_: saved_self, result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
     }
 

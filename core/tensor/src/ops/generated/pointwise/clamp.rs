@@ -191,7 +191,7 @@ mod gradient {
         let mut result = forward::clamp(self_, min, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ClampBackward1 { self_: Saved::input_if(edges.needs(0), self_), min, max };
+            let node = ClampBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, min, max };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -250,9 +250,9 @@ mod gradient {
         if autograd::should_record([self_].into_iter().chain(min).chain(max)) {
             let edges = Edges::new().with(self_).with_option(min).with_option(max);
             let node = ClampBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_),
-                min: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min),
-                max: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
+                min: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min)?,
+                max: Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -267,8 +267,8 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with_option(min).with_option(max);
         let saved_self = Saved::before_write_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?;
-        let saved_min = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min);
-        let saved_max = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max);
+        let saved_min = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), min)?;
+        let saved_max = Saved::option_if(edges.needs(0) || edges.needs(1) || edges.needs(2), max)?;
         forward::clamp_tensor_(self_, min, max)?;
         let node = ClampBackward0 { self_: saved_self, min: saved_min, max: saved_max };
         autograd::rebase_history(self_, edges, node)

@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::clamp_max(self_, max)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ClampMaxBackward1 { self_: Saved::input_if(edges.needs(0), self_), max };
+            let node = ClampMaxBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, max };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

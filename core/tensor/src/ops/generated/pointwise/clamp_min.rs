@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::clamp_min(self_, min)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ClampMinBackward1 { self_: Saved::input_if(edges.needs(0), self_), min };
+            let node = ClampMinBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, min };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -136,7 +136,7 @@ mod gradient {
         let mut result = forward::masked_fill_scalar(self_, mask, value)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = MaskedFillBackward0 { mask: Saved::input_if(edges.needs(0), mask) };
+            let node = MaskedFillBackward0 { mask: Saved::input_if(edges.needs(0), mask)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -149,7 +149,7 @@ mod gradient {
             return forward::masked_fill_scalar_(self_, mask, value);
         }
         let edges = Edges::new().with(self_);
-        let saved_mask = Saved::input_if(edges.needs(0), mask);
+        let saved_mask = Saved::input_if(edges.needs(0), mask)?;
         forward::masked_fill_scalar_(self_, mask, value)?;
         let node = MaskedFillBackward0 { mask: saved_mask };
         autograd::rebase_history(self_, edges, node)

@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::reciprocal(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), &result) };
+            let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -112,7 +112,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_);
         forward::reciprocal_(self_)?;
-        let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), self_) };
+        let node = ReciprocalBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
     }
 

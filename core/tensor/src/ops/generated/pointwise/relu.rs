@@ -74,7 +74,7 @@ mod gradient {
         let mut result = forward::relu(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), &result) };
+            let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -88,7 +88,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_);
         forward::relu_(self_)?;
-        let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), self_) };
+        let node = ReluBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
     }
 

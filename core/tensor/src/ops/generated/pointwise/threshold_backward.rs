@@ -90,7 +90,7 @@ mod gradient {
         let mut result = forward::threshold_backward(grad_output, self_, threshold)?;
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
-            let node = ThresholdBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_), threshold };
+            let node = ThresholdBackwardBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, threshold };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -124,7 +124,7 @@ mod gradient {
         let mut result = forward::where_self(condition, self_, other)?;
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
-            let node = WhereBackward0 { condition: Saved::input_if(edges.needs(0) || edges.needs(1), condition) };
+            let node = WhereBackward0 { condition: Saved::input_if(edges.needs(0) || edges.needs(1), condition)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

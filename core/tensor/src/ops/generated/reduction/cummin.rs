@@ -84,7 +84,7 @@ mod gradient {
             let node = CumminBackward0 {
                 self_: Meta::of(self_),
                 dim,
-                indices: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                indices: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

@@ -137,8 +137,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaxBackward1 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                result: Saved::output_if(edges.needs(0), &result),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -186,7 +186,7 @@ mod gradient {
                 self_: Meta::of(self_),
                 dim,
                 keepdim,
-                indices: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                indices: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

@@ -110,8 +110,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ProdBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                result: Saved::output_if(edges.needs(0), &result),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -151,10 +151,10 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ProdBackward1 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 dim,
                 keepdim,
-                result: Saved::output_if(edges.needs(0), &result),
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -1,0 +1,192 @@
+//! `rushlight/gradcheck.h`: are the derivatives of a function what differences say?
+
+use crate::autograd::Lent;
+use crate::support::callback;
+use crate::support::sized::{self, SizedStruct};
+use crate::support::{arg, guard, handle, out};
+use crate::tensor::rlt_tensor;
+use rushlight_base::{Result, bail, ensure, err};
+use rushlight_tensor::Tensor;
+use rushlight_tensor::autograd::{self, GradcheckOptions};
+use std::ffi::c_void;
+use std::ptr;
+
+/// The function to check. It puts owned handles of its results into `outputs`, which has room for `capacity`, and their
+/// number into `*n_outputs`. It is called many times, always with as many results.
+pub type rlt_gradcheck_function = Option<
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        inputs: *const *const rlt_tensor,
+        n_inputs: i64,
+        outputs: *mut *mut rlt_tensor,
+        capacity: i64,
+        n_outputs: *mut i64,
+    ) -> i32,
+>;
+
+/// Results that a checked function may have.
+const CAPACITY: usize = 64;
+
+/// How `rlt_gradcheck` checks. NULL in its place stands for the defaults, which are PyTorch's; so does 0 for a number whose
+/// default is named.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct rlt_gradcheck_options {
+    /// `sizeof(rlt_gradcheck_options)`
+    pub struct_size: usize,
+    /// Step of the differences; 0: 1e-6
+    pub eps: f64,
+    /// Absolute tolerance; 0: 1e-5
+    pub atol: f64,
+    /// Relative tolerance; 0: 1e-3
+    pub rtol: f64,
+    /// How far two backward passes over the same input may be apart
+    pub nondet_tol: f64,
+    /// 1: compare one random product with the Jacobian instead of all of it
+    pub fast_mode: i32,
+    /// 1: leave the check out that backward works with gradients missing for some outputs
+    pub skip_undefined_grad: i32,
+    /// Must be 0: gradients of batches need vectorisation, which is not there
+    pub check_batched_grad: i32,
+    /// Must be 0: forward-mode differentiation is not there
+    pub check_forward_ad: i32,
+    /// 1: a mismatch is no error of the call; `*passed` says it
+    pub no_exception: i32,
+    /// 0
+    pub reserved: i32,
+}
+
+// SAFETY: repr(C), begins with its size, and any numbers are valid.
+unsafe impl SizedStruct for rlt_gradcheck_options {
+    const UNSET: Self = rlt_gradcheck_options {
+        struct_size: 0,
+        eps: 0.0,
+        atol: 0.0,
+        rtol: 0.0,
+        nondet_tol: 0.0,
+        fast_mode: 0,
+        skip_undefined_grad: 0,
+        check_batched_grad: 0,
+        check_forward_ad: 0,
+        no_exception: 0,
+        reserved: 0,
+    };
+    const NAME: &'static str = "rlt_gradcheck_options";
+}
+
+/// Compares what backward gives for `function` at `inputs` with differences; those inputs are checked that require a
+/// gradient, and they should be of double precision. `*passed` is 1 if all agree. A mismatch is an error with PyTorch's
+/// text (`RLT_ERROR_RUNTIME`), or with `no_exception` only `*passed` = 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_gradcheck(
+    function: rlt_gradcheck_function,
+    ctx: *mut c_void,
+    inputs: *const *const rlt_tensor,
+    n_inputs: i64,
+    options: *const rlt_gradcheck_options,
+    passed: *mut i32,
+) -> i32 {
+    guard("rlt_gradcheck", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (inputs, passed) = unsafe { (arg::tensors(inputs, n_inputs, "inputs")?, out::bool(passed, "passed")?) };
+        // SAFETY: as above.
+        let (options, raises) = unsafe { read(options) }?;
+        let call = checked(function, ctx)?;
+        let inputs: Vec<Tensor> = inputs.refs().into_iter().cloned().collect();
+        passed.set(verdict(autograd::gradcheck(&*call, &inputs, &options)?, raises)?)
+    })
+}
+
+/// As `rlt_gradcheck`, of the gradients of `function` by its inputs and by the gradients that come in: `grad_outputs`, one
+/// for each result that requires a gradient, or NULL for random ones.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rlt_gradgradcheck(
+    function: rlt_gradcheck_function,
+    ctx: *mut c_void,
+    inputs: *const *const rlt_tensor,
+    n_inputs: i64,
+    grad_outputs: *const *const rlt_tensor,
+    n_grad_outputs: i64,
+    options: *const rlt_gradcheck_options,
+    passed: *mut i32,
+) -> i32 {
+    guard("rlt_gradgradcheck", || {
+        // SAFETY: the caller keeps to docs/c-abi.md.
+        let (inputs, given, passed) = unsafe {
+            let inputs = arg::tensors(inputs, n_inputs, "inputs")?;
+            (inputs, arg::tensors(grad_outputs, n_grad_outputs, "grad_outputs")?, out::bool(passed, "passed")?)
+        };
+        // SAFETY: as above.
+        let (options, raises) = unsafe { read(options) }?;
+        let call = checked(function, ctx)?;
+        let inputs: Vec<Tensor> = inputs.refs().into_iter().cloned().collect();
+        let given: Vec<Tensor> = given.refs().into_iter().cloned().collect();
+        passed.set(verdict(autograd::gradgradcheck(&*call, &inputs, &given, &options)?, raises)?)
+    })
+}
+
+/// The options, and whether a mismatch is an error.
+///
+/// # Safety
+/// `options` is NULL or points to a struct of the size that it begins with.
+unsafe fn read(options: *const rlt_gradcheck_options) -> Result<(GradcheckOptions, bool)> {
+    let defaults = GradcheckOptions::default();
+    if options.is_null() {
+        return Ok((defaults, true));
+    }
+    // SAFETY: as this function's own contract.
+    let given = unsafe { sized::read(options, "options") }?;
+    ensure!(
+        given.check_batched_grad == 0,
+        NotImplemented,
+        "gradcheck: check_batched_grad needs vmap, which is not there"
+    );
+    ensure!(
+        given.check_forward_ad == 0,
+        NotImplemented,
+        "gradcheck: check_forward_ad needs forward-mode differentiation, which is not there"
+    );
+    let or = |value: f64, default: f64| if value == 0.0 { default } else { value };
+    let options = GradcheckOptions {
+        eps: or(given.eps, defaults.eps),
+        atol: or(given.atol, defaults.atol),
+        rtol: or(given.rtol, defaults.rtol),
+        nondet_tol: given.nondet_tol,
+        fast_mode: arg::bool(given.fast_mode),
+        check_undefined_grad: !arg::bool(given.skip_undefined_grad),
+    };
+    Ok((options, !arg::bool(given.no_exception)))
+}
+
+fn verdict(problem: Option<String>, raises: bool) -> Result<bool> {
+    match problem {
+        Some(problem) if raises => bail!(Runtime, "{problem}"),
+        problem => Ok(problem.is_none()),
+    }
+}
+
+type Checked = Box<dyn Fn(&[Tensor]) -> Result<Vec<Tensor>>>;
+
+fn checked(function: rlt_gradcheck_function, ctx: *mut c_void) -> Result<Checked> {
+    let function = function.ok_or_else(|| err!(NullPointer, "argument `function` is NULL"))?;
+    Ok(Box::new(move |inputs| {
+        let lent = Lent::new(inputs);
+        let (mut outputs, mut count) = (vec![ptr::null_mut::<rlt_tensor>(); CAPACITY], 0);
+        let status = callback::call("gradcheck's function", || {
+            let (given, room) = (lent.0.as_ptr(), outputs.as_mut_ptr());
+            // SAFETY: the function was given for these arguments; the arrays live until it returns.
+            unsafe { function(ctx, given, inputs.len() as i64, room, CAPACITY as i64, &raw mut count) }
+        });
+        // SAFETY: what the function put there are owned handles, taken over also when it failed.
+        let outputs: Vec<Option<Tensor>> = outputs.into_iter().map(|output| unsafe { handle::take(output) }).collect();
+        status?;
+        let count = usize::try_from(count).ok().filter(|count| *count <= CAPACITY);
+        let count = count
+            .ok_or_else(|| err!(Value, "gradcheck's function says that it has an impossible number of results"))?;
+        outputs
+            .into_iter()
+            .take(count)
+            .map(|output| output.ok_or_else(|| err!(Value, "gradcheck's function left a result out")))
+            .collect()
+    }))
+}

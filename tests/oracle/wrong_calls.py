@@ -1,0 +1,118 @@
+"""What PyTorch answers to wrong calls: writes tests/data/wrong_calls.json, which tests/conformance/tests/errors.rs
+compares with the library's answers. Run with the Python of tests/oracle/run.sh.
+
+A tensor is written {"zeros": shape, "dtype": name}; everything else is JSON as it stands.
+"""
+
+import json
+import os
+
+import torch
+
+
+def t(*shape, dtype="float32"):
+    return {"zeros": list(shape), "dtype": dtype}
+
+
+CALLS = [
+    # dimensions out of range
+    ("sum.dim_IntList", [t(2, 3), [2]]),
+    ("sum.dim_IntList", [t(2, 3), [-3]]),
+    ("mean.dim", [t(2, 3), [5]]),
+    ("softmax.int", [t(2, 3), 2]),
+    ("log_softmax.int", [t(2), -2]),
+    ("transpose.int", [t(2, 3), 0, 2]),
+    ("unsqueeze", [t(2, 3), 4]),
+    ("squeeze.dim", [t(2, 3), 2]),
+    ("select.int", [t(2, 3), 2, 0]),
+    ("argmax", [t(2, 3), 2]),
+    ("cumsum", [t(2, 3), 2]),
+    ("sort", [t(2, 3), 2]),
+    ("topk", [t(2, 3), 1, 2]),
+    ("unbind.int", [t(2, 3), 2]),
+    ("flip", [t(2, 3), [2]]),
+    ("index_select", [t(2, 3), 2, t(1, dtype="int64")]),
+    ("gather", [t(2, 3), 2, t(1, 1, dtype="int64")]),
+    ("cat", [[t(2, 3), t(2, 3)], 2]),
+    ("stack", [[t(2), t(2)], 3]),
+    # sizes that do not fit
+    ("add.Tensor", [t(2, 3), t(4)]),
+    ("mul.Tensor", [t(2, 3), t(2, 4)]),
+    ("eq.Tensor", [t(3), t(4)]),
+    ("where.self", [t(3, dtype="bool"), t(4), t(3)]),
+    ("mm", [t(2, 3), t(2, 3)]),
+    ("mm", [t(3), t(2, 3)]),
+    ("mv", [t(2, 3), t(2)]),
+    ("dot", [t(2), t(3)]),
+    ("bmm", [t(2, 2, 3), t(2, 2, 3)]),
+    ("matmul", [t(2, 3), t(2, 3)]),
+    ("addmm", [t(2, 3), t(2, 3), t(2, 3)]),
+    ("linear", [t(2, 3), t(4, 5)]),
+    ("cat", [[t(2, 3), t(2, 4)], 0]),
+    ("stack", [[t(2), t(3)], 0]),
+    ("view", [t(2, 3), [4]]),
+    ("view", [t(2, 3), [-1, 4]]),
+    ("view", [t(2, 3), [-1, -1]]),
+    ("reshape", [t(2, 3), [7]]),
+    ("expand", [t(2, 3), [2, 4]]),
+    ("expand", [t(2, 3), [3]]),
+    ("add_.Tensor", [t(3), t(2, 3)]),
+    ("permute", [t(2, 3), [0]]),
+    ("permute", [t(2, 3), [0, 0]]),
+    ("t", [t(2, 3, 4)]),
+    ("gather", [t(2, 3), 0, t(1, dtype="int64")]),
+    ("masked_fill.Scalar", [t(2, 3), t(4, dtype="bool"), 1]),
+    ("split_with_sizes", [t(5), [1, 2]]),
+    # indices out of bounds
+    ("select.int", [t(2, 3), 0, 2]),
+    ("select.int", [t(2, 3), 1, -4]),
+    ("narrow", [t(5), 0, 3, 4]),
+    ("topk", [t(3), 4]),
+    ("kthvalue", [t(3), 4]),
+    # dtypes
+    ("mm", [t(2, 2), t(2, 2, dtype="float64")]),
+    ("dot", [t(2), t(2, dtype="float64")]),
+    ("mean", [t(2, dtype="int64")]),
+    ("bitwise_and.Tensor", [t(2), t(2)]),
+    ("add_.Tensor", [t(2, dtype="int64"), t(2)]),
+    ("masked_fill.Scalar", [t(2), t(2), 1]),
+    ("index_select", [t(3), 0, t(1)]),
+    ("gather", [t(3), 0, t(3)]),
+    ("sub.Tensor", [t(2, dtype="bool"), t(2, dtype="bool")]),
+    ("neg", [t(2, dtype="bool")]),
+    # values
+    ("slice.Tensor", [t(3), 0, 0, 3, -1]),
+    ("chunk", [t(3), 0]),
+    ("repeat", [t(2, 3), [2]]),
+    ("zeros", [[-1]]),
+    ("arange.start_step", [0, 5, 0]),
+    ("arange.start_step", [0, 5, -1]),
+]
+
+
+def build(value):
+    if isinstance(value, dict):
+        return torch.zeros(value["zeros"], dtype=getattr(torch, value["dtype"]))
+    return [build(item) for item in value] if isinstance(value, list) else value
+
+
+def main():
+    rows = []
+    for op, args in CALLS:
+        name, _, overload = op.partition(".")
+        packet = getattr(torch.ops.aten, name)
+        try:
+            getattr(packet, overload or "default")(*build(args))
+        except Exception as error:
+            # Within Python a tensor type has another name than in C++, which the library speaks.
+            text = str(error).split("\n")[0].replace("torch.FloatTensor{", "CPUFloatType{")
+            rows.append({"op": op, "args": args, "kind": type(error).__name__, "text": text})
+        else:
+            raise SystemExit(f"{op} {args} is no wrong call")
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "wrong_calls.json")
+    with open(path, "w") as file:
+        file.write("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()
