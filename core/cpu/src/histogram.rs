@@ -97,9 +97,8 @@ pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Opti
         };
         let weights = weights.map(|weights| (Shared::new(weights.as_ptr::<T>()), weights.stride(0)));
         // SAFETY: a row below their number.
-        let weight = |row: usize| weights.map_or(1.0, |(at, step)| unsafe {
-            at.get().offset(row as isize * step).read().widen().into()
-        });
+        let read = |(at, step): (Shared<T>, isize), row: usize| unsafe { at.get().offset(row as isize * step).read() };
+        let weight = |row: usize| weights.map_or(1.0, |weights| as_double(read(weights, row).widen()));
         let sums = sums(rows, out.numel(), &|row| Some((points.bin(row)?, weight(row))))?;
         let (to, mut sums) = (out.as_ptr::<T>(), sums.into_iter());
         Plan::<1>::row_major(out.sizes(), [out.strides()]).elements(&mut |[place]| {
@@ -109,6 +108,10 @@ pub fn count_in_bins(out: &Array, points: &Array, edges: &[Array], weights: Opti
         });
         Ok(())
     })
+}
+
+fn as_double<W: Into<f64>>(value: W) -> f64 {
+    value.into()
 }
 
 /// For each bin the sum of what `find` gives for the rows. Shares of rows are summed apart; how many there are follows from

@@ -70,21 +70,26 @@ pub fn kth_value(values: &Array, indices: &Array, a: &Array, dim: usize, k: usiz
 /// have size 1 there. No NaN equals another.
 pub fn mode(values: &Array, indices: &Array, a: &Array, dim: usize) -> Result<()> {
     dispatch!(a.dtype(), "mode_cpu", integer half float bool, T => {
-        one_of_each_row::<T>(values, indices, a, dim, &|row| {
-            select::sort(row, &|a, b| (b.0.is_nan() && !a.0.is_nan()) || a.0 < b.0);
-            let (mut best, mut most, mut start) = (row[0], 0, 0);
-            for nth in 0..row.len() {
-                if nth + 1 == row.len() || row[nth].0 != row[nth + 1].0 {
-                    if nth + 1 - start > most {
-                        (best, most) = (row[nth], nth + 1 - start);
-                    }
-                    start = nth + 1;
-                }
-            }
-            best
-        })
+        one_of_each_row::<T>(values, indices, a, dim, &|row| most_frequent(row))
     })
 }
+
+fn most_frequent<W: Ordered>(row: &mut [Entry<W>]) -> Entry<W> {
+    select::sort(row, &|a, b| (b.0.is_nan() && !a.0.is_nan()) || a.0 < b.0);
+    let (mut best, mut most, mut start) = (row[0], 0, 0);
+    for nth in 0..row.len() {
+        if nth + 1 == row.len() || row[nth].0 != row[nth + 1].0 {
+            if nth + 1 - start > most {
+                (best, most) = (row[nth], nth + 1 - start);
+            }
+            start = nth + 1;
+        }
+    }
+    best
+}
+
+/// Takes one entry from a row, which it may put in another order.
+type Find<'a, W> = &'a (dyn Fn(&mut [Entry<W>]) -> Entry<W> + Sync);
 
 /// What `find` takes from each row of `a` along `dim`, and its place; both outputs have size 1 there.
 fn one_of_each_row<T: Number<Wide: Ordered>>(
@@ -92,7 +97,7 @@ fn one_of_each_row<T: Number<Wide: Ordered>>(
     indices: &Array,
     a: &Array,
     dim: usize,
-    find: &(dyn Fn(&mut [Entry<T::Wide>]) -> Entry<T::Wide> + Sync),
+    find: Find<'_, T::Wide>,
 ) -> Result<()> {
     let (len, step) = (a.size(dim), a.stride(dim));
     ensure!(len > 0 || a.numel() == 0 && values.numel() == 0, Internal, "a row of nothing reached its kernel");
