@@ -162,6 +162,18 @@ impl<const N: usize> Plan<N> {
         self.steps.iter().all(|steps| steps[operand] == steps[other])
     }
 
+    /// All elements as one tile, with the steps from row to row, if there are at most two dimensions and `room` elements.
+    pub fn as_tile(&self, room: usize) -> Option<(Tile<N>, [isize; N])> {
+        let ([len] | [len, _]) = self.sizes[..] else { return None };
+        let (rows, across) = match self.sizes[..] {
+            [_, rows] => (rows, self.steps[1]),
+            _ => (1, [0; N]),
+        };
+        let count = len * rows;
+        let fits = count > 0 && count <= room as i64;
+        fits.then(|| (Tile { offsets: [0; N], len: len as usize, rows: rows as usize }, across))
+    }
+
     /// Calls `row` with the offset of each operand (in elements) at the start of every row, in order.
     pub fn rows(&self, row: &mut dyn FnMut([isize; N])) {
         if !self.sizes.contains(&0) {

@@ -303,6 +303,8 @@ unsafe fn transpose<T: Convert<I>, I: Copy + Default + 'static, const G: usize, 
             for p in (0..full).step_by(BLOCK * G) {
                 for lane in 0..height {
                     let units = from.offset(lane as isize * source.lane).add(p);
+                    // So many streams at once are more than hardware follows.
+                    prefetch(units.wrapping_add(4 * BLOCK * G).cast());
                     if as_stored {
                         rows[lane] = units.cast();
                         continue;

@@ -17,6 +17,7 @@ use crate::simd::Level;
 use rushlight_base::runtime::num_threads;
 use rushlight_base::{DType, Result, Storage, bf16, f16};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 #[cfg(target_arch = "aarch64")]
 use super::neon;
@@ -29,6 +30,8 @@ const ROWS: usize = 128;
 const FEW_ROWS: usize = 16;
 const LONG: usize = 256;
 const ROWS_BYTES: usize = 768 << 10;
+/// Bytes of rows that stay in the first-level cache.
+const LEFT_BYTES: usize = 24 << 10;
 /// Columns that are computed together where they are neighbours, and where they run along k.
 const COLUMNS: usize = 2048;
 const DOT_COLUMNS: usize = 32;
@@ -245,64 +248,96 @@ unsafe fn add_eight<V: Stream<T>, T>(
 /// As for [`add_rows`].
 #[inline(always)]
 unsafe fn dots<V: Stream<T>, T, const TALL: usize, const LOW: usize>(d: &Dots) {
-    // SAFETY: as for this function.
+    // Either all rows stay in the first-level cache while columns pass by, or a tile's share of k of them does.
+    let stay = d.rows <= TALL || d.rows * d.depth * size_of::<T>() <= LEFT_BYTES;
+    let block = if stay { d.depth } else { LEFT_BYTES / TALL / size_of::<T>() }.max(1);
+    let (full, together) = (d.columns - d.columns % 4, if stay { 4 } else { d.columns });
+    // SAFETY: as for this function; rows, columns and k below theirs.
     unsafe {
-        let mut column = 0;
-        while column + 4 <= d.columns {
-            let mut row = 0;
-            while row < d.rows {
-                let left = d.rows - row;
-                // Not the tallest where two lower ones leave fewer single rows.
-                if left >= TALL && left / 2 != LOW {
-                    dot_tile::<V, T, TALL, 4>(d, row, column);
-                    row += TALL;
-                } else if left >= LOW {
-                    dot_tile::<V, T, LOW, 4>(d, row, column);
-                    row += LOW;
-                } else {
-                    dot_tile::<V, T, 1, 4>(d, row, column);
-                    row += 1;
+        for start in (0..d.depth).step_by(block) {
+            let depth = start..d.depth.min(start + block);
+            for first in (0..full).step_by(together.max(1)) {
+                dot_rows::<V, T, TALL, LOW>(d, &depth, first..full.min(first + together));
+            }
+            for column in full..d.columns {
+                for row in 0..d.rows {
+                    dot_tile::<V, T, 1, 1>(d, &depth, row, column);
                 }
             }
-            column += 4;
-        }
-        while column < d.columns {
-            for row in 0..d.rows {
-                dot_tile::<V, T, 1, 1>(d, row, column);
-            }
-            column += 1;
         }
     }
 }
 
-/// `M` rows times `N` columns.
+/// All rows times fours of columns, a tile's rows after the other.
+///
+/// # Safety
+/// As for [`add_rows`].
+#[inline(always)]
+unsafe fn dot_rows<V: Stream<T>, T, const TALL: usize, const LOW: usize>(
+    d: &Dots,
+    depth: &Range<usize>,
+    columns: Range<usize>,
+) {
+    let mut row = 0;
+    while row < d.rows {
+        let left = d.rows - row;
+        // Not the tallest where two lower ones leave fewer single rows.
+        let height = if left >= TALL && left / 2 != LOW {
+            TALL
+        } else if left >= LOW {
+            LOW
+        } else {
+            1
+        };
+        for column in columns.clone().step_by(4) {
+            // SAFETY: row + height <= rows, column + 4 <= columns.
+            unsafe {
+                if height == TALL {
+                    dot_tile::<V, T, TALL, 4>(d, depth, row, column);
+                } else if height == LOW {
+                    dot_tile::<V, T, LOW, 4>(d, depth, row, column);
+                } else {
+                    dot_tile::<V, T, 1, 4>(d, depth, row, column);
+                }
+            }
+        }
+        row += height;
+    }
+}
+
+/// `M` rows times `N` columns, along a block of k: the first block's sums are written, others' added.
 ///
 /// # Safety
 /// As for [`add_rows`].
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "loops by index are the ones that the compiler keeps in registers")]
-unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(d: &Dots, first: usize, column: usize) {
-    // SAFETY: first + M <= rows, column + N <= columns, p < depth.
+unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(
+    d: &Dots,
+    depth: &Range<usize>,
+    first: usize,
+    column: usize,
+) {
+    // SAFETY: first + M <= rows, column + N <= columns, depth within d.depth.
     unsafe {
-        let left = d.left.cast::<T>().offset(first as isize * d.left_step);
-        let right = d.right.cast::<T>().offset(column as isize * d.right_step);
+        let left = d.left.cast::<T>().offset(first as isize * d.left_step).add(depth.start);
+        let right = d.right.cast::<T>().offset(column as isize * d.right_step).add(depth.start);
         let mut sums = [[[V::zero(); N]; M]; 2];
         let mut p = 0;
         if M * N <= 4 {
             // Two sets of sums: one alone would wait for its own additions.
-            while p + 2 * V::LANES <= d.depth {
+            while p + 2 * V::LANES <= depth.len() {
                 dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), V::LANES);
                 let next = p + V::LANES;
                 dot_step::<V, T, M, N>(&mut sums[1], d, left.add(next), right.add(next), V::LANES);
                 p += 2 * V::LANES;
             }
         }
-        while p + V::LANES <= d.depth {
+        while p + V::LANES <= depth.len() {
             dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), V::LANES);
             p += V::LANES;
         }
-        if p < d.depth {
-            dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), d.depth - p);
+        if p < depth.len() {
+            dot_step::<V, T, M, N>(&mut sums[0], d, left.add(p), right.add(p), depth.len() - p);
         }
         for i in 0..M {
             let mut row = sums[0][i];
@@ -312,12 +347,16 @@ unsafe fn dot_tile<V: Stream<T>, T, const M: usize, const N: usize>(d: &Dots, fi
                 }
             }
             let out = d.sums.cast::<V::Sum>().add((first + i) * DOT_COLUMNS + column);
+            let before = if depth.start > 0 { Some(V::read(out, N)) } else { None };
             if N == 4 {
                 V::across_four([row[0], row[1 % N], row[2 % N], row[3 % N]], out);
             } else {
                 for j in 0..N {
                     out.add(j).write(row[j].across());
                 }
+            }
+            if let Some(before) = before {
+                V::write(V::add(before, V::read(out, N)), out, N);
             }
         }
     }

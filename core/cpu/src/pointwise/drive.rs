@@ -10,7 +10,7 @@ use super::stage::{self, Side, move_tile};
 use crate::convert::caster;
 use crate::shared::Shared;
 use rushlight_base::plan::{Plan, Tile, Tiles};
-use rushlight_base::runtime::parallel_chunks;
+use rushlight_base::runtime::{check_cancelled, parallel_chunks};
 use rushlight_base::{DType, Result};
 use std::mem::MaybeUninit;
 
@@ -54,7 +54,6 @@ impl Operand {
 
 struct Job<'j, const N: usize> {
     operands: [Operand; N],
-    tiles: Tiles<'j, N>,
     steps: [isize; N],
     across: [isize; N],
     kernel: Kernel<'j, N>,
@@ -107,11 +106,20 @@ pub(super) fn drive<const N: usize>(
     }
     let widest = operands.iter().map(|operand| operand.size.max(operand.width)).max().unwrap_or(1);
     let room = BLOCK / widest;
+    if let Some((tile, across)) = plan.as_tile(room.min(grain)) {
+        check_cancelled()?;
+        let job = Job { operands, steps, across, kernel };
+        // SAFETY: the walk's memory is vouched for by `Array::new`; the tile is all of the plan.
+        unsafe { job.run(|visit| visit(tile)) };
+        return Ok(());
+    }
     let tiles = Tiles::new(plan, room, if staged { room } else { grain });
     let (across, area) = (tiles.steps_across(), tiles.area());
-    let job = Job { operands, tiles, steps, across, kernel };
-    // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
-    parallel_chunks(job.tiles.count(), (grain / area).max(1), &|part| unsafe { job.run(part) })
+    let job = Job { operands, steps, across, kernel };
+    parallel_chunks(tiles.count(), (grain / area).max(1), &|part| {
+        // SAFETY: the walk's memory is vouched for by `Array::new`, and tiles stay within the plan.
+        unsafe { job.run(|visit| tiles.visit(part, visit)) }
+    })
 }
 
 /// A bit for each input that has memory in common with the output.
@@ -146,15 +154,16 @@ fn casts(stored: DType, common: DType, compute: DType) -> Result<[Option<Cast>; 
 
 impl<const N: usize> Job<'_, N> {
     /// # Safety
-    /// Every element of the plan lies in live memory, and nobody else writes the outputs of these tiles.
-    unsafe fn run(&self, part: std::ops::Range<usize>) {
+    /// Every element of the tiles lies in live memory, and nobody else writes their outputs.
+    #[inline(always)]
+    unsafe fn run(&self, tiles: impl FnOnce(&mut dyn FnMut(Tile<N>))) {
         let mut blocks: [MaybeUninit<Block>; N] = [const { MaybeUninit::uninit() }; N];
         let mut spare: [MaybeUninit<Block>; 2] = [const { MaybeUninit::uninit() }; 2];
         let block: [*mut u8; N] = std::array::from_fn(|index| blocks[index].as_mut_ptr().cast());
         let spare = [spare[0].as_mut_ptr().cast(), spare[1].as_mut_ptr().cast()];
         let mut kept: [Kept; N] = [Kept::default(); N];
         // SAFETY: the caller's promise.
-        self.tiles.visit(part, &mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
+        tiles(&mut |tile| unsafe { self.run_tile(tile, block, spare, &mut kept) });
     }
 
     unsafe fn run_tile(&self, tile: Tile<N>, block: [*mut u8; N], spare: [*mut u8; 2], kept: &mut [Kept; N]) {

@@ -97,8 +97,19 @@ fn elementwise(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
         if alike {
             return Ok(Spec { sizes: copy_dims(&first.geometry.sizes), strides: None, dtype, device: first.device });
         }
+        // A row-major first input that the others are broadcast to decides the order alone, if it steps along every dimension.
+        let decides = first.is_contiguous() && first.sizes().iter().all(|&size| size > 1);
+        if decides && others.iter().all(|input| input.device == first.device && fits(input.sizes(), first.sizes())) {
+            return Ok(Spec { sizes: copy_dims(&first.geometry.sizes), strides: None, dtype, device: first.device });
+        }
     }
     elementwise_general(dtype, inputs)
+}
+
+/// Is a tensor of sizes `own` broadcast to `sizes` as it is?
+fn fits(own: &[i64], sizes: &[i64]) -> bool {
+    let Some(lead) = sizes.len().checked_sub(own.len()) else { return false };
+    own.iter().zip(&sizes[lead..]).all(|(&own, &size)| own == size || own == 1)
 }
 
 fn elementwise_general(dtype: DType, inputs: &[&Dense]) -> Result<Spec> {
