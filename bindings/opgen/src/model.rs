@@ -297,7 +297,8 @@ impl Op {
 
     /// Is this form made by copying the result of another?
     pub fn is_copied(&self, form: &Form) -> bool {
-        self.is_composite() && form.kind != FormKind::Functional && self.writer(form).is_none()
+        let own = std::ptr::eq(form, self.primary());
+        self.is_composite() && !own && form.kind != FormKind::Functional && self.writer(form).is_none()
     }
 
     /// Does it have a derivative of its own?

@@ -28,7 +28,7 @@ fn source(family: &Family) -> String {
     let _ = writeln!(text, "//! JNI shims of the operators of the family `{}`.", family.name);
     let body: String = Face::of(family).iter().map(shim).collect();
     // The conversions are called as `support::scalar`, since arguments may have their names.
-    const NAMES: [&str; 14] = [
+    const NAMES: [&str; 15] = [
         "EnvUnowned",
         "GeneratorHandle",
         "JBooleans",

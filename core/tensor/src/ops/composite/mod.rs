@@ -4,25 +4,25 @@
 
 #[cfg(feature = "op-activation")]
 mod activation;
-#[cfg(feature = "op-convolution")]
-mod convolution;
+mod advanced;
 #[cfg(feature = "op-nn")]
 mod attention;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 #[cfg(feature = "op-loss")]
 mod ctc;
 #[cfg(feature = "op-distance")]
 mod distance;
 #[cfg(feature = "op-nn")]
 mod dropout;
-#[cfg(feature = "op-nn")]
-mod embedding_bag;
-#[cfg(feature = "op-elementary")]
-mod elementary;
-#[cfg(feature = "op-factory")]
-mod factory;
-mod advanced;
 #[cfg(feature = "op-linalg")]
 mod einsum;
+#[cfg(feature = "op-elementary")]
+mod elementary;
+#[cfg(feature = "op-nn")]
+mod embedding_bag;
+#[cfg(feature = "op-factory")]
+mod factory;
 #[cfg(feature = "op-sorting")]
 mod histogram;
 mod indexing;
@@ -34,61 +34,55 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-loss")]
 mod losses;
-#[cfg(feature = "op-nn")]
-mod nn;
-#[cfg(feature = "op-pooling")]
-mod pooling;
-#[cfg(feature = "op-normalization")]
-mod normalization;
-#[cfg(feature = "op-recurrent")]
-mod packed;
-#[cfg(feature = "op-recurrent")]
-mod recurrent;
-mod view;
-#[cfg(feature = "op-vision")]
-mod vision;
-
-#[cfg(feature = "op-activation")]
-pub use activation::*;
-#[cfg(feature = "op-convolution")]
-pub use convolution::*;
-#[cfg(feature = "op-nn")]
-pub use attention::*;
-#[cfg(feature = "op-loss")]
-pub use ctc::*;
-#[cfg(feature = "op-distance")]
-pub use distance::*;
-#[cfg(feature = "op-nn")]
-pub use dropout::*;
-#[cfg(feature = "op-nn")]
-pub use embedding_bag::*;
-#[cfg(feature = "op-numeric")]
-mod numeric;
-#[cfg(feature = "op-special")]
-mod special;
 #[cfg(feature = "op-linalg")]
 mod matrices;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
+#[cfg(feature = "op-numeric")]
+mod numeric;
+#[cfg(feature = "op-recurrent")]
+mod packed;
+#[cfg(feature = "op-pooling")]
+mod pooling;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 #[cfg(feature = "op-sorting")]
 mod segments;
 #[cfg(feature = "op-series")]
 mod series;
 #[cfg(feature = "op-sorting")]
 mod sorting;
+#[cfg(feature = "op-special")]
+mod special;
 mod view;
 #[cfg(feature = "op-view_copy")]
 mod view_copy;
+#[cfg(feature = "op-vision")]
+mod vision;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
-#[cfg(feature = "op-elementary")]
-pub use elementary::*;
-#[cfg(feature = "op-factory")]
-pub use factory::*;
 pub use advanced::*;
+#[cfg(feature = "op-nn")]
+pub use attention::*;
+#[cfg(feature = "op-convolution")]
+pub use convolution::*;
+#[cfg(feature = "op-loss")]
+pub use ctc::*;
+#[cfg(feature = "op-distance")]
+pub use distance::*;
+#[cfg(feature = "op-nn")]
+pub use dropout::*;
 #[cfg(feature = "op-linalg")]
 pub use einsum::*;
+#[cfg(feature = "op-elementary")]
+pub use elementary::*;
+#[cfg(feature = "op-nn")]
+pub use embedding_bag::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 #[cfg(feature = "op-sorting")]
 pub use histogram::*;
 pub use indexing::*;
@@ -100,36 +94,33 @@ pub use linalg::*;
 pub use loss::*;
 #[cfg(feature = "op-loss")]
 pub use losses::*;
-#[cfg(feature = "op-nn")]
-pub use nn::*;
-#[cfg(feature = "op-pooling")]
-pub use pooling::*;
-#[cfg(feature = "op-normalization")]
-pub use normalization::*;
-#[cfg(feature = "op-recurrent")]
-pub use packed::{pack_padded_sequence, pad_packed_sequence};
-#[cfg(feature = "op-recurrent")]
-pub use recurrent::*;
-pub use view::*;
-#[cfg(feature = "op-vision")]
-pub use vision::*;
-#[cfg(feature = "op-numeric")]
-pub use numeric::*;
-#[cfg(feature = "op-special")]
-pub use special::*;
 #[cfg(feature = "op-linalg")]
 pub use matrices::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
+#[cfg(feature = "op-numeric")]
+pub use numeric::*;
+#[cfg(feature = "op-recurrent")]
+pub use packed::{pack_padded_sequence, pad_packed_sequence};
+#[cfg(feature = "op-pooling")]
+pub use pooling::*;
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 #[cfg(feature = "op-sorting")]
 pub use segments::*;
 #[cfg(feature = "op-series")]
 pub use series::*;
 #[cfg(feature = "op-sorting")]
 pub use sorting::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 pub use view::*;
 #[cfg(feature = "op-view_copy")]
 pub use view_copy::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 use crate::dispatch;
 use crate::ops;

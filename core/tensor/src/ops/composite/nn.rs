@@ -17,6 +17,8 @@ pub fn _safe_softmax(self_: &Tensor, dim: i64, dtype: Option<DType>) -> Result<T
     // Such a row becomes one of equals first: what is no number would come back with the gradient.
     let scores = ops::masked_fill_scalar(self_, &nothing, Scalar::Int(0))?;
     ops::masked_fill_scalar(&ops::softmax_int(&scores, dim, dtype)?, &nothing, Scalar::Int(0))
+}
+
 /// As `softmax`, written to `out`.
 pub fn softmax_out(self_: &Tensor, dim: i64, dtype: Option<DType>, out: &Tensor) -> Result<()> {
     ops::_softmax_out(&softmax_input(self_, dtype)?, dim, false, out)
