@@ -5234,6 +5234,13 @@ inline Tensor real(const Tensor& self) {
   rlt::check(rlt_tensor_real(self.handle(), &out0));
   return Tensor(out0);
 }
+/// Copies the real part of each element.
+/// `out_i = Re(self_i)`
+inline Tensor _real_part(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__real_part(self.handle(), &out0));
+  return Tensor(out0);
+}
 
 // random: Random numbers, equal to PyTorch’s for the same seed.
 /// Draws numbers that are uniform on [0, 1).

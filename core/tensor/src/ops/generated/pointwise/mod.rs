@@ -21,6 +21,7 @@ mod maximum;
 mod mul;
 mod neg;
 mod real;
+mod real_part;
 mod reciprocal;
 mod relu;
 mod resolve_conj;
@@ -48,6 +49,7 @@ pub use maximum::{maximum, maximum_out};
 pub use mul::{mul_out, mul_scalar, mul_scalar_, mul_tensor, mul_tensor_};
 pub use neg::{neg, neg_, neg_out};
 pub use real::real;
+pub use real_part::_real_part;
 pub use reciprocal::{reciprocal, reciprocal_, reciprocal_out};
 pub use relu::{relu, relu_};
 pub use resolve_conj::resolve_conj;
@@ -111,6 +113,7 @@ pub static POINTWISE: &[&OpDef] = &[
     &neg::NEG_,
     &neg::NEG_OUT,
     &real::REAL,
+    &real_part::_REAL_PART,
     &reciprocal::RECIPROCAL,
     &reciprocal::RECIPROCAL_,
     &reciprocal::RECIPROCAL_OUT,

@@ -763,6 +763,7 @@ public final class Native {
     public static native long conj(long self);
     public static native long resolve_conj(long self);
     public static native long real(long self);
+    public static native long _real_part(long self);
 
     // random: Random numbers, equal to PyTorch’s for the same seed.
     public static native long rand(long[] size, long options);
