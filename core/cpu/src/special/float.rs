@@ -21,7 +21,7 @@ pub(super) trait Float:
 
     /// A constant, rounded.
     fn of(value: f64) -> Self;
-    /// A whole number.
+    /// A whole number; of what no `i64` holds, the least one, as a C cast on the processors PyTorch runs on.
     fn whole(self) -> i64;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
@@ -52,7 +52,7 @@ macro_rules! floats {
                 value as $type
             }
             fn whole(self) -> i64 {
-                self as i64
+                if self.abs() < 9.2e18 { self as i64 } else { i64::MIN }
             }
             floats!(@forward $type exp ln ln_1p sqrt sin cos tan acos abs floor);
             fn mul_add(self, factor: $type, term: $type) -> $type {

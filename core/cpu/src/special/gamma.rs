@@ -131,7 +131,8 @@ pub(super) fn zeta<T: Float>(x: T, q: T) -> T {
         if q == q.floor() {
             return T::INFINITY;
         }
-        if x != x.floor() {
+        // Each whole number up to zero is a term of its own: beyond a million the sum is not computed.
+        if x != x.floor() || q < T::of(-1e6) {
             return T::NAN;
         }
     }
@@ -181,8 +182,10 @@ fn density<T: Float>(a: T, x: T) -> T {
 /// The part of Gamma(a) below x, by its power series
 fn lower_series<T: Float>(a: T, x: T) -> T {
     let one = T::of(1.0);
-    let (mut sum, mut term, mut at) = (one, one, a);
-    while term > sum * T::EPSILON {
+    let (mut sum, mut term, mut at, mut terms) = (one, one, a, 0);
+    // As many terms as a shape of 10^10 takes: the call ends for any.
+    while term > sum * T::EPSILON && terms < 1_000_000 {
+        terms += 1;
         at = at + one;
         term = term * x / at;
         sum = sum + term;

@@ -3,8 +3,14 @@
 
 use super::float::Float;
 
-/// `p[k + 1] = step(k, p[k], p[k - 1])` from degrees 0 and 1 up to `n`.
+/// The highest degree that is climbed to: a call ends in a time that somebody waits for.
+const HIGHEST: i64 = 1 << 24;
+
+/// `p[k + 1] = step(k, p[k], p[k - 1])` from degrees 0 and 1 up to `n`; no number beyond the highest degree.
 fn climb<T: Float>(n: i64, first: T, step: impl Fn(i64, T, T) -> T) -> T {
+    if n > HIGHEST {
+        return T::NAN;
+    }
     let (mut before, mut value) = (T::of(1.0), first);
     for k in 1..n {
         // What is no number stays so.
