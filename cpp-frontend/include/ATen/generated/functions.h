@@ -2477,6 +2477,12 @@ inline Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indi
   rlt::check(rlt_tensor_index_put(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate, &out0));
   return Tensor(out0);
 }
+/// Writes values to the elements that indices into several dimensions lead to, the last of several to one place; `accumulate` adds all, in their order.
+/// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
+inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false) {
+  rlt::check(rlt_tensor_index_put_(self.handle(), rlt::optional_handles(indices).data(), rlt::length(indices.size()), values.handle(), accumulate));
+  return self;
+}
 /// Writes values as `index_put` does; the indices are checked whether `unsafe` or not.
 /// `out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=`
 inline Tensor _index_put_impl(const Tensor& self, ArrayRef<std::optional<Tensor>> indices, const Tensor& values, bool accumulate = false, bool unsafe = false) {

@@ -5778,6 +5778,35 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * Writes values to the elements that indices into several dimensions lead to, the last of several to one place; <code>accumulate</code> adds all, in their order.
+     * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
+     * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
+     * <p>Errors: The indices must be int32, int64, bool or uint8, lie inside their dimensions, and broadcast; a mask has the sizes of the dimensions that it is for; the values must have the dtype of <code>self</code> and broadcast with what the indices lead to.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param values as in the formula
+     * @param accumulate as in the formula
+     * @return what was written
+     */
+    public static Tensor index_put_(Tensor self, Tensor[] indices, Tensor values, boolean accumulate) {
+        Tensor[] held = Tensor.concat(indices, self, values);
+        Tensor.acquire(held);
+        try {
+            Native.index_put_(self.handle(), Tensor.handlesOrZero(indices), values.handle(), accumulate);
+            return self;
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code index_put_(self, indices, values, false)}. */
+    public static Tensor index_put_(Tensor self, Tensor[] indices, Tensor values) {
+        return index_put_(self, indices, values, false);
+    }
+
+    /**
      * Writes values as <code>index_put</code> does; the indices are checked whether <code>unsafe</code> or not.
      * <p>{@code out[..., indices_0[k], indices_1[k], ...] = values[..., k, ...], or +=}
      * <p>Shapes: {@code (*), indices that broadcast to (+), values broadcastable with the elements they lead to -> (*)}.
