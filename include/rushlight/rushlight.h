@@ -35,11 +35,11 @@
 #include <rushlight/ops/random.h>
 #include <rushlight/ops/recurrent.h>
 #include <rushlight/ops/reduction.h>
-#include <rushlight/ops/special.h>
 #include <rushlight/ops/series.h>
 #include <rushlight/ops/sorting.h>
+#include <rushlight/ops/special.h>
 #include <rushlight/ops/view.h>
-#include <rushlight/ops/vision.h>
 #include <rushlight/ops/view_copy.h>
+#include <rushlight/ops/vision.h>
 
 #endif /* RUSHLIGHT_H */

@@ -1299,31 +1299,6 @@ pub unsafe extern "C" fn rlt_tensor_linalg_vecdot(
     })
 }
 
-/// Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
-///
-/// `out[..., i, j] = x[..., i]^j`
-///
-/// Shapes: `(..., n) -> (..., n, N), N = n if not given`.
-/// Errors: N must be greater than 1; bool is refused.
-///
-/// `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn rlt_tensor_linalg_vander(
-    x: *const rlt_tensor,
-    n: *const i64,
-    out0: *mut *mut rlt_tensor,
-) -> i32 {
-    guard("rlt_tensor_linalg_vander", || {
-        // SAFETY: the caller passes pointers that are valid for the call (docs/c-abi.md).
-        unsafe {
-            let x = arg::tensor(x, "x")?;
-            let n = arg::int_opt(n);
-            let out0 = out::tensor(out0, "out0")?;
-            out0.give(ops::linalg_vander(&x, n)?)
-        }
-    })
-}
-
 /// Sums the diagonal of a matrix; integers give int64.
 ///
 /// `out = sum_i self[i, i]`

@@ -697,18 +697,6 @@ int32_t rlt_tensor_cross(const rlt_tensor *self_, const rlt_tensor *other, const
 int32_t rlt_tensor_linalg_vecdot(const rlt_tensor *x, const rlt_tensor *y, int64_t dim, rlt_tensor **out0);
 
 /**
- * Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
- *
- * `out[..., i, j] = x[..., i]^j`
- *
- * Shapes: `(..., n) -> (..., n, N), N = n if not given`.
- * Errors: N must be greater than 1; bool is refused.
- *
- * `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
- */
-int32_t rlt_tensor_linalg_vander(const rlt_tensor *x, const int64_t *n, rlt_tensor **out0);
-
-/**
  * Sums the diagonal of a matrix; integers give int64.
  *
  * `out = sum_i self[i, i]`

@@ -157,6 +157,33 @@ static void example_prelu(void) {
     rlt_tensor_free(weight1);
 }
 
+// glu([3.0, 0.0]) -> [1.5]
+static void example_glu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){3.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_glu(self0, -1, &out), "glu");
+    example_expect(out, "glu", (const float[]){1.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// logit([0.5]) -> [0.0]
+static void example_logit(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logit(self0, NULL, &out), "logit");
+    example_expect(out, "logit", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// rrelu([-2.0, 2.0], 0.25, 0.75) -> [-1.0, 2.0]
+static void example_rrelu(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){-2.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rrelu(self0, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.25, 0.0}, &(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 0.75, 0.0}, 0, NULL, &out), "rrelu");
+    example_expect(out, "rrelu", (const float[]){-1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
 // bitwise_not([0, 5]) -> [-1, -6]
 static void example_bitwise_not(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){0, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -527,6 +554,72 @@ static void example_logical_xor(void) {
     rlt_tensor_free(other1);
 }
 
+// conv1d([[1.0, 2.0, 3.0]], [[[1.0, 10.0]]]) -> [[21.0, 32.0]]
+static void example_conv1d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv1d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv1d");
+    example_expect(out, "conv1d", (const float[]){21.0f, 32.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv2d([[[1.0, 2.0], [3.0, 4.0]]], [[[[1.0, 10.0]]]]) -> [[[21.0], [43.0]]]
+static void example_conv2d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv2d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv2d");
+    example_expect(out, "conv2d", (const float[]){21.0f, 43.0f}, 2 * sizeof(float), (const int64_t[]){1, 2, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv3d([[[[1.0, 2.0], [3.0, 4.0]]]], [[[[[1.0, 10.0]]]]]) -> [[[[21.0], [43.0]]]]
+static void example_conv3d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv3d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, &out), "conv3d");
+    example_expect(out, "conv3d", (const float[]){21.0f, 43.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv_transpose1d([[1.0, 2.0]], [[[1.0, 10.0]]]) -> [[1.0, 12.0, 20.0]]
+static void example_conv_transpose1d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv_transpose1d(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose1d");
+    example_expect(out, "conv_transpose1d", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv_transpose2d([[[1.0, 2.0]]], [[[[1.0, 10.0]]]]) -> [[[1.0, 12.0, 20.0]]]
+static void example_conv_transpose2d_input(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv_transpose2d_input(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose2d.input");
+    example_expect(out, "conv_transpose2d.input", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
+// conv_transpose3d([[[[1.0, 2.0]]]], [[[[[1.0, 10.0]]]]]) -> [[[[1.0, 12.0, 20.0]]]]
+static void example_conv_transpose3d_input(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight1 = example_tensor((const float[]){1.0f, 10.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_conv_transpose3d_input(input0, weight1, NULL, NULL, 0, NULL, 0, NULL, 0, 1, NULL, 0, &out), "conv_transpose3d.input");
+    example_expect(out, "conv_transpose3d.input", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(weight1);
+}
+
 // clone([1, 2]) -> [1, 2]
 static void example_clone(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
@@ -620,6 +713,59 @@ static void example_zero(void) {
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_zero(self0, &out), "zero");
     example_expect(out, "zero", (const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// cosine_similarity([[3.0, 0.0]], [[2.0, 0.0]]) -> [1.0]
+static void example_cosine_similarity(void) {
+    rlt_tensor *x10 = example_tensor((const float[]){3.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x21 = example_tensor((const float[]){2.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cosine_similarity(x10, x21, 1, 1e-8, &out), "cosine_similarity");
+    example_expect(out, "cosine_similarity", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x10);
+    rlt_tensor_free(x21);
+}
+
+// pairwise_distance([0.0, 0.0], [3.0, 4.0], eps=0.0) -> 5.0
+static void example_pairwise_distance(void) {
+    rlt_tensor *x10 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x21 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pairwise_distance(x10, x21, 2, 0.0, 0, &out), "pairwise_distance");
+    example_expect(out, "pairwise_distance", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x10);
+    rlt_tensor_free(x21);
+}
+
+// dist([0.0, 0.0], [3.0, 4.0]) -> 5.0
+static void example_dist(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){3.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_dist(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "dist");
+    example_expect(out, "dist", (const float[]){5.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// cdist([[0.0, 0.0]], [[3.0, 4.0], [0.0, 0.0]]) -> [[5.0, 0.0]]
+static void example_cdist(void) {
+    rlt_tensor *x10 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *x21 = example_tensor((const float[]){3.0f, 4.0f, 0.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cdist(x10, x21, 2, NULL, &out), "cdist");
+    example_expect(out, "cdist", (const float[]){5.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x10);
+    rlt_tensor_free(x21);
+}
+
+// pdist([[0.0, 0.0], [3.0, 4.0]]) -> [5.0]
+static void example_pdist(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pdist(self0, 2, &out), "pdist");
+    example_expect(out, "pdist", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
 }
 
@@ -950,6 +1096,143 @@ static void example_xlogy_Scalar_Other(void) {
     rlt_tensor_free(self0);
 }
 
+// float_power([2, 3], [3, 2]) -> [8.0, 9.0]
+static void example_float_power_Tensor_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_float_power_Tensor_Tensor(self0, exponent1, &out), "float_power.Tensor_Tensor");
+    example_expect(out, "float_power.Tensor_Tensor", (const float[]){8.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(exponent1);
+}
+
+// float_power([2, 3], 2) -> [4.0, 9.0]
+static void example_float_power_Tensor_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_float_power_Tensor_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "float_power.Tensor_Scalar");
+    example_expect(out, "float_power.Tensor_Scalar", (const float[]){4.0f, 9.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// float_power(2, [3, 4]) -> [8.0, 16.0]
+static void example_float_power_Scalar(void) {
+    rlt_tensor *exponent1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_float_power_Scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, exponent1, &out), "float_power.Scalar");
+    example_expect(out, "float_power.Scalar", (const float[]){8.0f, 16.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(exponent1);
+}
+
+// scalar_tensor(2.5) -> 2.5
+static void example_scalar_tensor(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_scalar_tensor(&(const rlt_scalar){RLT_SCALAR_FLOAT, 0, 0, 2.5, 0.0}, NULL, &out), "scalar_tensor");
+    example_expect(out, "scalar_tensor", (const float[]){2.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+}
+
+// eye(2) -> [[1.0, 0.0], [0.0, 1.0]]
+static void example_eye(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_eye(2, NULL, &out), "eye");
+    example_expect(out, "eye", (const float[]){1.0f, 0.0f, 0.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+}
+
+// eye(1, 2) -> [[1.0, 0.0]]
+static void example_eye_m(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_eye_m(1, 2, NULL, &out), "eye.m");
+    example_expect(out, "eye.m", (const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+}
+
+// linspace(0, 1, 3) -> [0.0, 0.5, 1.0]
+static void example_linspace(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, 3, NULL, &out), "linspace");
+    example_expect(out, "linspace", (const float[]){0.0f, 0.5f, 1.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// logspace(0, 2, 3) -> [1.0, 10.0, 100.0]
+static void example_logspace(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_logspace(&(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, 3, 10.0, NULL, &out), "logspace");
+    example_expect(out, "logspace", (const float[]){1.0f, 10.0f, 100.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// tril_indices(2, 2) -> [[0, 1, 1], [0, 0, 1]]
+static void example_tril_indices(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_tril_indices(2, 2, 0, NULL, &out), "tril_indices");
+    example_expect(out, "tril_indices", (const int64_t[]){0, 1, 1, 0, 0, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+}
+
+// triu_indices(2, 2) -> [[0, 0, 1], [0, 1, 1]]
+static void example_triu_indices(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_triu_indices(2, 2, 0, NULL, &out), "triu_indices");
+    example_expect(out, "triu_indices", (const int64_t[]){0, 0, 1, 0, 1, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+}
+
+// new_full([1.0], 2, 7) -> [7.0, 7.0]
+static void example_new_full(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_new_full(self0, (const int64_t[]){2}, 1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 7, 0.0, 0.0}, NULL, &out), "new_full");
+    example_expect(out, "new_full", (const float[]){7.0f, 7.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// new_ones([5, 6], 2) -> [1, 1]
+static void example_new_ones(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_new_ones(self0, (const int64_t[]){2}, 1, NULL, &out), "new_ones");
+    example_expect(out, "new_ones", (const int64_t[]){1, 1}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// new_zeros([5, 6], 2) -> [0, 0]
+static void example_new_zeros(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_new_zeros(self0, (const int64_t[]){2}, 1, NULL, &out), "new_zeros");
+    example_expect(out, "new_zeros", (const int64_t[]){0, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// bartlett_window(4) -> [0.0, 0.5, 1.0, 0.5]
+static void example_bartlett_window(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bartlett_window(4, NULL, &out), "bartlett_window");
+    example_expect(out, "bartlett_window", (const float[]){0.0f, 0.5f, 1.0f, 0.5f}, 4 * sizeof(float), (const int64_t[]){4}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// bartlett_window(3, false) -> [0.0, 1.0, 0.0]
+static void example_bartlett_window_periodic(void) {
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bartlett_window_periodic(3, 0, NULL, &out), "bartlett_window.periodic");
+    example_expect(out, "bartlett_window.periodic", (const float[]){0.0f, 1.0f, 0.0f}, 3 * sizeof(float), (const int64_t[]){3}, 1, RLT_DTYPE_FLOAT32);
+}
+
+// vander([2, 3], 3) -> [[4, 2, 1], [9, 3, 1]]
+static void example_vander(void) {
+    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_vander(x0, &(const int64_t){3}, 0, &out), "vander");
+    example_expect(out, "vander", (const int64_t[]){4, 2, 1, 9, 3, 1}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(x0);
+}
+
+// linalg_vander([2, 3], N=3) -> [[1, 2, 4], [1, 3, 9]]
+static void example_linalg_vander(void) {
+    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_linalg_vander(x0, &(const int64_t){3}, &out), "linalg_vander");
+    example_expect(out, "linalg_vander", (const int64_t[]){1, 2, 4, 1, 3, 9}, 6 * sizeof(int64_t), (const int64_t[]){2, 3}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(x0);
+}
+
 // index_select([1, 2, 3], 0, [2, 0]) -> [3, 1]
 static void example_index_select(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
@@ -1170,6 +1453,17 @@ static void example_diagonal_scatter(void) {
     rlt_tensor *out = NULL;
     example_ok(rlt_tensor_diagonal_scatter(self0, src1, 0, 0, 1, &out), "diagonal_scatter");
     example_expect(out, "diagonal_scatter", (const int64_t[]){7, 2, 3, 8}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(src1);
+}
+
+// as_strided_scatter([1, 2, 3], [7, 8], [2], [2], 0) -> [7, 2, 8]
+static void example_as_strided_scatter(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *src1 = example_tensor((const int64_t[]){7, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_as_strided_scatter(self0, src1, (const int64_t[]){2}, 1, (const int64_t[]){2}, 1, &(const int64_t){0}, &out), "as_strided_scatter");
+    example_expect(out, "as_strided_scatter", (const int64_t[]){7, 2, 8}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
     rlt_tensor_free(src1);
 }
@@ -1692,15 +1986,6 @@ static void example_linalg_vecdot(void) {
     rlt_tensor_free(y1);
 }
 
-// linalg_vander([2, 3]) -> [[1, 2], [1, 3]]
-static void example_linalg_vander(void) {
-    rlt_tensor *x0 = example_tensor((const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
-    rlt_tensor *out = NULL;
-    example_ok(rlt_tensor_linalg_vander(x0, NULL, &out), "linalg_vander");
-    example_expect(out, "linalg_vander", (const int64_t[]){1, 2, 1, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
-    rlt_tensor_free(x0);
-}
-
 // trace([[1, 2], [3, 4]]) -> 5
 static void example_trace(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
@@ -1750,6 +2035,166 @@ static void example_log_softmax_int(void) {
     rlt_tensor_free(self0);
 }
 
+// mse_loss([1.0, 3.0], [1.0, 1.0]) -> 2.0
+static void example_mse_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_mse_loss(self0, target1, 1, &out), "mse_loss");
+    example_expect(out, "mse_loss", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// smooth_l1_loss([1.0, 3.0], [1.0, 1.0]) -> 0.75
+static void example_smooth_l1_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_smooth_l1_loss(self0, target1, 1, 1.0, &out), "smooth_l1_loss");
+    example_expect(out, "smooth_l1_loss", (const float[]){0.75f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// huber_loss([1.0, 3.0], [1.0, 1.0]) -> 0.75
+static void example_huber_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_huber_loss(self0, target1, 1, 1.0, &out), "huber_loss");
+    example_expect(out, "huber_loss", (const float[]){0.75f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// binary_cross_entropy([1.0], [1.0]) -> 0.0
+static void example_binary_cross_entropy(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_binary_cross_entropy(self0, target1, NULL, 1, &out), "binary_cross_entropy");
+    example_expect(out, "binary_cross_entropy", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// binary_cross_entropy_with_logits([1000.0], [1.0]) -> 0.0
+static void example_binary_cross_entropy_with_logits(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_binary_cross_entropy_with_logits(self0, target1, NULL, NULL, 1, &out), "binary_cross_entropy_with_logits");
+    example_expect(out, "binary_cross_entropy_with_logits", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// l1_loss([1.0, 3.0], [1.0, 1.0]) -> 1.0
+static void example_l1_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_l1_loss(self0, target1, 1, &out), "l1_loss");
+    example_expect(out, "l1_loss", (const float[]){1.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// kl_div([0.0, 0.0], [1.0, 1.0]) -> 0.0
+static void example_kl_div(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_kl_div(self0, target1, 1, 0, &out), "kl_div");
+    example_expect(out, "kl_div", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// poisson_nll_loss([0.0], [1.0], true, false, 0.0, 1) -> 1.0
+static void example_poisson_nll_loss(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_poisson_nll_loss(input0, target1, 1, 0, 0.0, 1, &out), "poisson_nll_loss");
+    example_expect(out, "poisson_nll_loss", (const float[]){1.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(target1);
+}
+
+// soft_margin_loss([1000.0], [1.0]) -> 0.0
+static void example_soft_margin_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1000.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_soft_margin_loss(self0, target1, 1, &out), "soft_margin_loss");
+    example_expect(out, "soft_margin_loss", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// hinge_embedding_loss([0.25, 0.25], [1.0, -1.0]) -> 0.5
+static void example_hinge_embedding_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.25f, 0.25f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const float[]){1.0f, -1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_hinge_embedding_loss(self0, target1, 1.0, 1, &out), "hinge_embedding_loss");
+    example_expect(out, "hinge_embedding_loss", (const float[]){0.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
+// margin_ranking_loss([1.0], [3.0], [1.0]) -> 2.0
+static void example_margin_ranking_loss(void) {
+    rlt_tensor *input10 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *input21 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target2 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_margin_ranking_loss(input10, input21, target2, 0.0, 1, &out), "margin_ranking_loss");
+    example_expect(out, "margin_ranking_loss", (const float[]){2.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input10);
+    rlt_tensor_free(input21);
+    rlt_tensor_free(target2);
+}
+
+// cosine_embedding_loss([1.0, 0.0], [0.0, 1.0], -1) -> 0.0
+static void example_cosine_embedding_loss(void) {
+    rlt_tensor *input10 = example_tensor((const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *input21 = example_tensor((const float[]){0.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target2 = example_tensor((const int64_t[]){-1}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_cosine_embedding_loss(input10, input21, target2, 0.0, 1, &out), "cosine_embedding_loss");
+    example_expect(out, "cosine_embedding_loss", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input10);
+    rlt_tensor_free(input21);
+    rlt_tensor_free(target2);
+}
+
+// triplet_margin_loss([0.0], [0.0], [4.0]) -> 0.0
+static void example_triplet_margin_loss(void) {
+    rlt_tensor *anchor0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *positive1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *negative2 = example_tensor((const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_triplet_margin_loss(anchor0, positive1, negative2, 1.0, 2, 1e-6, 0, 1, &out), "triplet_margin_loss");
+    example_expect(out, "triplet_margin_loss", (const float[]){0.0f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(anchor0);
+    rlt_tensor_free(positive1);
+    rlt_tensor_free(negative2);
+}
+
+// multi_margin_loss([1.0, 1.0], 0) -> 0.5
+static void example_multi_margin_loss(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *target1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), NULL, 0, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_multi_margin_loss(self0, target1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, NULL, 1, &out), "multi_margin_loss");
+    example_expect(out, "multi_margin_loss", (const float[]){0.5f}, 1 * sizeof(float), NULL, 0, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(target1);
+}
+
 // softmax([0.0, 0.0], 0) -> [0.5, 0.5]
 static void example_softmax_int(void) {
     rlt_tensor *self0 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
@@ -1786,6 +2231,50 @@ static void example_one_hot(void) {
     example_ok(rlt_tensor_one_hot(self0, -1, &out), "one_hot");
     example_expect(out, "one_hot", (const int64_t[]){0, 1, 1, 0}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
     rlt_tensor_free(self0);
+}
+
+// bilinear([2.0], [3.0], [[[4.0]]]) -> [24.0]
+static void example_bilinear(void) {
+    rlt_tensor *input10 = example_tensor((const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *input21 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *weight2 = example_tensor((const float[]){4.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_bilinear(input10, input21, weight2, NULL, &out), "bilinear");
+    example_expect(out, "bilinear", (const float[]){24.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input10);
+    rlt_tensor_free(input21);
+    rlt_tensor_free(weight2);
+}
+
+// scaled_dot_product_attention([[1.0]], [[2.0]], [[3.0]]) -> [[3.0]]
+static void example_scaled_dot_product_attention(void) {
+    rlt_tensor *query0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *key1 = example_tensor((const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *value2 = example_tensor((const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_scaled_dot_product_attention(query0, key1, value2, NULL, 0.0, 0, NULL, 0, &out), "scaled_dot_product_attention");
+    example_expect(out, "scaled_dot_product_attention", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(query0);
+    rlt_tensor_free(key1);
+    rlt_tensor_free(value2);
+}
+
+// group_norm([[1.0, 3.0]], 1, eps=0.0) -> [[-1.0, 1.0]]
+static void example_group_norm(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_group_norm(input0, 1, NULL, NULL, 0.0, 1, &out), "group_norm");
+    example_expect(out, "group_norm", (const float[]){-1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+}
+
+// rms_norm([[3.0, 3.0]], [2], eps=0.0) -> [[1.0, 1.0]]
+static void example_rms_norm(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){3.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_rms_norm(input0, (const int64_t[]){2}, 1, NULL, &(const double){0.0}, &out), "rms_norm");
+    example_expect(out, "rms_norm", (const float[]){1.0f, 1.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
 }
 
 // abs([-2, 3]) -> [2, 3]
@@ -2081,6 +2570,179 @@ static void example_addcdiv(void) {
     rlt_tensor_free(self0);
     rlt_tensor_free(tensor11);
     rlt_tensor_free(tensor22);
+}
+
+// subtract([5, 7], [1, 2]) -> [4, 5]
+static void example_subtract_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_subtract_Tensor(self0, other1, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Tensor");
+    example_expect(out, "subtract.Tensor", (const int64_t[]){4, 5}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// subtract([5, 7], 1) -> [4, 6]
+static void example_subtract_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){5, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_subtract_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &(const rlt_scalar){RLT_SCALAR_INT, 0, 1, 0.0, 0.0}, &out), "subtract.Scalar");
+    example_expect(out, "subtract.Scalar", (const int64_t[]){4, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// multiply([1, 2], [3, 4]) -> [3, 8]
+static void example_multiply_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_multiply_Tensor(self0, other1, &out), "multiply.Tensor");
+    example_expect(out, "multiply.Tensor", (const int64_t[]){3, 8}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// multiply([1, 2], 3) -> [3, 6]
+static void example_multiply_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_multiply_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 3, 0.0, 0.0}, &out), "multiply.Scalar");
+    example_expect(out, "multiply.Scalar", (const int64_t[]){3, 6}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// divide([1.0, 6.0], [2.0, 3.0]) -> [0.5, 2.0]
+static void example_divide_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Tensor(self0, other1, &out), "divide.Tensor");
+    example_expect(out, "divide.Tensor", (const float[]){0.5f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// divide([1.0, 6.0], 2) -> [0.5, 3.0]
+static void example_divide_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "divide.Scalar");
+    example_expect(out, "divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// true_divide([1.0, 6.0], [2.0, 3.0]) -> [0.5, 2.0]
+static void example_true_divide_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){2.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_true_divide_Tensor(self0, other1, &out), "true_divide.Tensor");
+    example_expect(out, "true_divide.Tensor", (const float[]){0.5f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// true_divide([1.0, 6.0], 2) -> [0.5, 3.0]
+static void example_true_divide_Scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 6.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_true_divide_Scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, &out), "true_divide.Scalar");
+    example_expect(out, "true_divide.Scalar", (const float[]){0.5f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// divide([7, -7], [2, 2], rounding_mode="floor") -> [3, -4]
+static void example_divide_Tensor_mode(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){2, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Tensor_mode(self0, other1, "floor", &out), "divide.Tensor_mode");
+    example_expect(out, "divide.Tensor_mode", (const int64_t[]){3, -4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// divide([7, -7], 2, rounding_mode="trunc") -> [3, -3]
+static void example_divide_Scalar_mode(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){7, -7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_divide_Scalar_mode(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, "trunc", &out), "divide.Scalar_mode");
+    example_expect(out, "divide.Scalar_mode", (const int64_t[]){3, -3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// angle([1.0]) -> [0.0]
+static void example_angle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_angle(self0, &out), "angle");
+    example_expect(out, "angle", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// isclose([1.0, 2.0], [1.0, 3.0]) -> [true, false]
+static void example_isclose(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isclose(self0, other1, 1e-5, 1e-8, 0, &out), "isclose");
+    example_expect(out, "isclose", (const uint8_t[]){1, 0}, 2 * sizeof(uint8_t), (const int64_t[]){2}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// isreal([1.0]) -> [true]
+static void example_isreal(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_isreal(self0, &out), "isreal");
+    example_expect(out, "isreal", (const uint8_t[]){1}, 1 * sizeof(uint8_t), (const int64_t[]){1}, 1, RLT_DTYPE_BOOL);
+    rlt_tensor_free(self0);
+}
+
+// ldexp([1.0], [3]) -> [8.0]
+static void example_ldexp_Tensor(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_ldexp_Tensor(self0, other1, &out), "ldexp.Tensor");
+    example_expect(out, "ldexp.Tensor", (const float[]){8.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// nextafter([1.0], [1.0]) -> [1.0]
+static void example_nextafter(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_nextafter(self0, other1, &out), "nextafter");
+    example_expect(out, "nextafter", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// gcd([12, 7], [18, 0]) -> [6, 7]
+static void example_gcd(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){12, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){18, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_gcd(self0, other1, &out), "gcd");
+    example_expect(out, "gcd", (const int64_t[]){6, 7}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// lcm([4, 3], [6, 0]) -> [12, 0]
+static void example_lcm(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){4, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *other1 = example_tensor((const int64_t[]){6, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_lcm(self0, other1, &out), "lcm");
+    example_expect(out, "lcm", (const int64_t[]){12, 0}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
 }
 
 // add([1, 2], [3, 4], alpha=2) -> [7, 10]
@@ -2423,6 +3085,98 @@ static void example_real(void) {
     example_ok(rlt_tensor_real(self0, &out), "real");
     example_expect(out, "real", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
     rlt_tensor_free(self0);
+}
+
+// max_pool1d([[1.0, 3.0, 2.0, 5.0]], [2]) -> [[3.0, 5.0]]
+static void example_max_pool1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool1d");
+    example_expect(out, "max_pool1d", (const float[]){3.0f, 5.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// max_pool2d([[[1.0, 3.0], [2.0, 5.0]]], [2, 2]) -> [[[5.0]]]
+static void example_max_pool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool2d");
+    example_expect(out, "max_pool2d", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// max_pool3d([[[[1.0, 3.0], [2.0, 5.0]]]], [1, 2, 2]) -> [[[[5.0]]]]
+static void example_max_pool3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, NULL, 0, NULL, 0, 0, &out), "max_pool3d");
+    example_expect(out, "max_pool3d", (const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// avg_pool1d([[1.0, 3.0, 2.0, 6.0]], [2]) -> [[2.0, 4.0]]
+static void example_avg_pool1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_avg_pool1d(self0, (const int64_t[]){2}, 1, NULL, 0, NULL, 0, 0, 1, &out), "avg_pool1d");
+    example_expect(out, "avg_pool1d", (const float[]){2.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// avg_pool2d([[[1.0, 3.0], [2.0, 6.0]]], [2, 2]) -> [[[3.0]]]
+static void example_avg_pool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_avg_pool2d(self0, (const int64_t[]){2, 2}, 2, NULL, 0, NULL, 0, 0, 1, NULL, &out), "avg_pool2d");
+    example_expect(out, "avg_pool2d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// avg_pool3d([[[[1.0, 3.0], [2.0, 6.0]]]], [1, 2, 2]) -> [[[[3.0]]]]
+static void example_avg_pool3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_avg_pool3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, 0, NULL, 0, 0, 1, NULL, &out), "avg_pool3d");
+    example_expect(out, "avg_pool3d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// adaptive_avg_pool1d([[1.0, 3.0, 2.0, 6.0]], [2]) -> [[2.0, 4.0]]
+static void example_adaptive_avg_pool1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 4}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adaptive_avg_pool1d(self0, (const int64_t[]){2}, 1, &out), "adaptive_avg_pool1d");
+    example_expect(out, "adaptive_avg_pool1d", (const float[]){2.0f, 4.0f}, 2 * sizeof(float), (const int64_t[]){1, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// adaptive_avg_pool2d([[[1.0, 3.0], [2.0, 6.0]]], [1, 1]) -> [[[3.0]]]
+static void example_adaptive_avg_pool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adaptive_avg_pool2d(self0, (const int64_t[]){1, 1}, 2, &out), "adaptive_avg_pool2d");
+    example_expect(out, "adaptive_avg_pool2d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// adaptive_avg_pool3d([[[[1.0, 3.0], [2.0, 6.0]]]], [1, 1, 1]) -> [[[[3.0]]]]
+static void example_adaptive_avg_pool3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 3.0f, 2.0f, 6.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adaptive_avg_pool3d(self0, (const int64_t[]){1, 1, 1}, 3, &out), "adaptive_avg_pool3d");
+    example_expect(out, "adaptive_avg_pool3d", (const float[]){3.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// max_unpool2d([[[5.0]]], [[[3]]], [2, 2]) -> [[[0.0, 0.0], [0.0, 5.0]]]
+static void example_max_unpool2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){5.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *indices1 = example_tensor((const int64_t[]){3}, 1 * sizeof(int64_t), (const int64_t[]){1, 1, 1}, 3, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_max_unpool2d(self0, indices1, (const int64_t[]){2, 2}, 2, &out), "max_unpool2d");
+    example_expect(out, "max_unpool2d", (const float[]){0.0f, 0.0f, 0.0f, 5.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(indices1);
 }
 
 // sum([1, 2, 3]) -> 6
@@ -3008,6 +3762,230 @@ static void example_segment_reduce(void) {
     rlt_tensor_free(lengths2);
 }
 
+// lgamma([1.0]) -> [0.0]
+static void example_lgamma(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_lgamma(self0, &out), "lgamma");
+    example_expect(out, "lgamma", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// erfinv([0.0]) -> [0.0]
+static void example_erfinv(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_erfinv(self0, &out), "erfinv");
+    example_expect(out, "erfinv", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_i1([0.0]) -> [0.0]
+static void example_special_i1(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_i1(self0, &out), "special_i1");
+    example_expect(out, "special_i1", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_i1e([0.0]) -> [0.0]
+static void example_special_i1e(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_i1e(self0, &out), "special_i1e");
+    example_expect(out, "special_i1e", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_entr([1.0, 0.0]) -> [0.0, 0.0]
+static void example_special_entr(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_entr(self0, &out), "special_entr");
+    example_expect(out, "special_entr", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_erfcx([0.0]) -> [1.0]
+static void example_special_erfcx(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_erfcx(self0, &out), "special_erfcx");
+    example_expect(out, "special_erfcx", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_ndtr([0.0]) -> [0.5]
+static void example_special_ndtr(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_ndtr(self0, &out), "special_ndtr");
+    example_expect(out, "special_ndtr", (const float[]){0.5f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_xlog1py([0.0, 2.0], [-1.0, 0.0]) -> [0.0, 0.0]
+static void example_special_xlog1py(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *other1 = example_tensor((const float[]){-1.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_xlog1py(self0, other1, &out), "special_xlog1py");
+    example_expect(out, "special_xlog1py", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+    rlt_tensor_free(other1);
+}
+
+// special_xlog1py(2, [0.0]) -> [0.0]
+static void example_special_xlog1py_self_scalar(void) {
+    rlt_tensor *other1 = example_tensor((const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_xlog1py_self_scalar(&(const rlt_scalar){RLT_SCALAR_INT, 0, 2, 0.0, 0.0}, other1, &out), "special_xlog1py.self_scalar");
+    example_expect(out, "special_xlog1py.self_scalar", (const float[]){0.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(other1);
+}
+
+// special_xlog1py([0.0, 2.0], 0) -> [0.0, 0.0]
+static void example_special_xlog1py_other_scalar(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){0.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_xlog1py_other_scalar(self0, &(const rlt_scalar){RLT_SCALAR_INT, 0, 0, 0.0, 0.0}, &out), "special_xlog1py.other_scalar");
+    example_expect(out, "special_xlog1py.other_scalar", (const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// special_chebyshev_polynomial_t([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_t(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_t(x0, n1, &out), "special_chebyshev_polynomial_t");
+    example_expect(out, "special_chebyshev_polynomial_t", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_chebyshev_polynomial_u([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_u(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_u(x0, n1, &out), "special_chebyshev_polynomial_u");
+    example_expect(out, "special_chebyshev_polynomial_u", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_chebyshev_polynomial_v([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_v(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_v(x0, n1, &out), "special_chebyshev_polynomial_v");
+    example_expect(out, "special_chebyshev_polynomial_v", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_chebyshev_polynomial_w([1.0], [0]) -> [1.0]
+static void example_special_chebyshev_polynomial_w(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_chebyshev_polynomial_w(x0, n1, &out), "special_chebyshev_polynomial_w");
+    example_expect(out, "special_chebyshev_polynomial_w", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_t([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_t(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_t(x0, n1, &out), "special_shifted_chebyshev_polynomial_t");
+    example_expect(out, "special_shifted_chebyshev_polynomial_t", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_u([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_u(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_u(x0, n1, &out), "special_shifted_chebyshev_polynomial_u");
+    example_expect(out, "special_shifted_chebyshev_polynomial_u", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_v([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_v(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_v(x0, n1, &out), "special_shifted_chebyshev_polynomial_v");
+    example_expect(out, "special_shifted_chebyshev_polynomial_v", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_shifted_chebyshev_polynomial_w([1.0], [0]) -> [1.0]
+static void example_special_shifted_chebyshev_polynomial_w(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_shifted_chebyshev_polynomial_w(x0, n1, &out), "special_shifted_chebyshev_polynomial_w");
+    example_expect(out, "special_shifted_chebyshev_polynomial_w", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_hermite_polynomial_h([1.0], [0]) -> [1.0]
+static void example_special_hermite_polynomial_h(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_hermite_polynomial_h(x0, n1, &out), "special_hermite_polynomial_h");
+    example_expect(out, "special_hermite_polynomial_h", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_hermite_polynomial_he([1.0], [0]) -> [1.0]
+static void example_special_hermite_polynomial_he(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_hermite_polynomial_he(x0, n1, &out), "special_hermite_polynomial_he");
+    example_expect(out, "special_hermite_polynomial_he", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_laguerre_polynomial_l([1.0], [0]) -> [1.0]
+static void example_special_laguerre_polynomial_l(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_laguerre_polynomial_l(x0, n1, &out), "special_laguerre_polynomial_l");
+    example_expect(out, "special_laguerre_polynomial_l", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
+// special_legendre_polynomial_p([1.0], [0]) -> [1.0]
+static void example_special_legendre_polynomial_p(void) {
+    rlt_tensor *x0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *n1 = example_tensor((const int64_t[]){0}, 1 * sizeof(int64_t), (const int64_t[]){1}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_special_legendre_polynomial_p(x0, n1, &out), "special_legendre_polynomial_p");
+    example_expect(out, "special_legendre_polynomial_p", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(x0);
+    rlt_tensor_free(n1);
+}
+
 // view([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
 static void example_view(void) {
     rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
@@ -3161,6 +4139,363 @@ static void example_diagonal(void) {
     rlt_tensor_free(self0);
 }
 
+// squeeze([[1, 2]], [0]) -> [1, 2]
+static void example_squeeze_dims(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_squeeze_dims(self0, (const int64_t[]){0}, 1, &out), "squeeze.dims");
+    example_expect(out, "squeeze.dims", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// adjoint([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
+static void example_adjoint(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_adjoint(self0, &out), "adjoint");
+    example_expect(out, "adjoint", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// resolve_neg([1.0]) -> [1.0]
+static void example_resolve_neg(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_resolve_neg(self0, &out), "resolve_neg");
+    example_expect(out, "resolve_neg", (const float[]){1.0f}, 1 * sizeof(float), (const int64_t[]){1}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// alias_copy([1, 2]) -> [1, 2]
+static void example_alias_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_alias_copy(self0, &out), "alias_copy");
+    example_expect(out, "alias_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// as_strided_copy([1, 2, 3, 4], [2], [2]) -> [1, 3]
+static void example_as_strided_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_as_strided_copy(self0, (const int64_t[]){2}, 1, (const int64_t[]){2}, 1, NULL, &out), "as_strided_copy");
+    example_expect(out, "as_strided_copy", (const int64_t[]){1, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// diagonal_copy([[1, 2], [3, 4]]) -> [1, 4]
+static void example_diagonal_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_diagonal_copy(self0, 0, 0, 1, &out), "diagonal_copy");
+    example_expect(out, "diagonal_copy", (const int64_t[]){1, 4}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// expand_copy([[1], [2]], [2, 2]) -> [[1, 1], [2, 2]]
+static void example_expand_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2, 1}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_expand_copy(self0, (const int64_t[]){2, 2}, 2, 0, &out), "expand_copy");
+    example_expect(out, "expand_copy", (const int64_t[]){1, 1, 2, 2}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// narrow_copy([1, 2, 3, 4], 0, 1, 2) -> [2, 3]
+static void example_narrow_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_narrow_copy(self0, 0, 1, 2, &out), "narrow_copy");
+    example_expect(out, "narrow_copy", (const int64_t[]){2, 3}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// permute_copy([[1, 2], [3, 4]], [1, 0]) -> [[1, 3], [2, 4]]
+static void example_permute_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_permute_copy(self0, (const int64_t[]){1, 0}, 2, &out), "permute_copy");
+    example_expect(out, "permute_copy", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// squeeze_copy([[1, 2]]) -> [1, 2]
+static void example_squeeze_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_squeeze_copy(self0, &out), "squeeze_copy");
+    example_expect(out, "squeeze_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// squeeze_copy([[1, 2]], 0) -> [1, 2]
+static void example_squeeze_copy_dim(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_squeeze_copy_dim(self0, 0, &out), "squeeze_copy.dim");
+    example_expect(out, "squeeze_copy.dim", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// t_copy([[1, 2], [3, 4]]) -> [[1, 3], [2, 4]]
+static void example_t_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_t_copy(self0, &out), "t_copy");
+    example_expect(out, "t_copy", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// transpose_copy([[1, 2], [3, 4]], 0, 1) -> [[1, 3], [2, 4]]
+static void example_transpose_copy_int(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_transpose_copy_int(self0, 0, 1, &out), "transpose_copy.int");
+    example_expect(out, "transpose_copy.int", (const int64_t[]){1, 3, 2, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// unfold_copy([1, 2, 3], 0, 2, 1) -> [[1, 2], [2, 3]]
+static void example_unfold_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3}, 3 * sizeof(int64_t), (const int64_t[]){3}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_unfold_copy(self0, 0, 2, 1, &out), "unfold_copy");
+    example_expect(out, "unfold_copy", (const int64_t[]){1, 2, 2, 3}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// unsqueeze_copy([1, 2], 0) -> [[1, 2]]
+static void example_unsqueeze_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){2}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_unsqueeze_copy(self0, 0, &out), "unsqueeze_copy");
+    example_expect(out, "unsqueeze_copy", (const int64_t[]){1, 2}, 2 * sizeof(int64_t), (const int64_t[]){1, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// view_copy([1, 2, 3, 4], [2, 2]) -> [[1, 2], [3, 4]]
+static void example_view_copy(void) {
+    rlt_tensor *self0 = example_tensor((const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){4}, 1, RLT_DTYPE_INT64);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_view_copy(self0, (const int64_t[]){2, 2}, 2, &out), "view_copy");
+    example_expect(out, "view_copy", (const int64_t[]){1, 2, 3, 4}, 4 * sizeof(int64_t), (const int64_t[]){2, 2}, 2, RLT_DTYPE_INT64);
+    rlt_tensor_free(self0);
+}
+
+// upsample_nearest1d([[[1.0, 2.0]]], [4]) -> [[[1.0, 1.0, 2.0, 2.0]]]
+static void example_upsample_nearest1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_nearest1d(self0, (const int64_t[]){4}, 1, NULL, &out), "upsample_nearest1d");
+    example_expect(out, "upsample_nearest1d", (const float[]){1.0f, 1.0f, 2.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 4}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_nearest2d([[[[1.0, 2.0]]]], [2, 2]) -> [[[[1.0, 2.0], [1.0, 2.0]]]]
+static void example_upsample_nearest2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_nearest2d(self0, (const int64_t[]){2, 2}, 2, NULL, NULL, &out), "upsample_nearest2d");
+    example_expect(out, "upsample_nearest2d", (const float[]){1.0f, 2.0f, 1.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_nearest3d([[[[[1.0, 2.0]]]]], [1, 2, 2]) -> [[[[[1.0, 2.0], [1.0, 2.0]]]]]
+static void example_upsample_nearest3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_nearest3d(self0, (const int64_t[]){1, 2, 2}, 3, NULL, NULL, NULL, &out), "upsample_nearest3d");
+    example_expect(out, "upsample_nearest3d", (const float[]){1.0f, 2.0f, 1.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 2, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_linear1d([[[1.0, 2.0]]], [3], true) -> [[[1.0, 1.5, 2.0]]]
+static void example_upsample_linear1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_linear1d(self0, (const int64_t[]){3}, 1, 1, NULL, &out), "upsample_linear1d");
+    example_expect(out, "upsample_linear1d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_bilinear2d([[[[1.0, 2.0]]]], [1, 3], true) -> [[[[1.0, 1.5, 2.0]]]]
+static void example_upsample_bilinear2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_bilinear2d(self0, (const int64_t[]){1, 3}, 2, 1, NULL, NULL, &out), "upsample_bilinear2d");
+    example_expect(out, "upsample_bilinear2d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_trilinear3d([[[[[1.0, 2.0]]]]], [1, 1, 3], true) -> [[[[[1.0, 1.5, 2.0]]]]]
+static void example_upsample_trilinear3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_trilinear3d(self0, (const int64_t[]){1, 1, 3}, 3, 1, NULL, NULL, NULL, &out), "upsample_trilinear3d");
+    example_expect(out, "upsample_trilinear3d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 3}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// upsample_bicubic2d([[[[1.0, 2.0]]]], [1, 3], true) -> [[[[1.0, 1.5, 2.0]]]]
+static void example_upsample_bicubic2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_upsample_bicubic2d(self0, (const int64_t[]){1, 3}, 2, 1, NULL, NULL, &out), "upsample_bicubic2d");
+    example_expect(out, "upsample_bicubic2d", (const float[]){1.0f, 1.5f, 2.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 3}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// reflection_pad1d([[1.0, 2.0, 3.0]], [2, 1]) -> [[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]
+static void example_reflection_pad1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_reflection_pad1d(self0, (const int64_t[]){2, 1}, 2, &out), "reflection_pad1d");
+    example_expect(out, "reflection_pad1d", (const float[]){3.0f, 2.0f, 1.0f, 2.0f, 3.0f, 2.0f}, 6 * sizeof(float), (const int64_t[]){1, 6}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// reflection_pad2d([[[1.0, 2.0]]], [1, 1, 0, 0]) -> [[[2.0, 1.0, 2.0, 1.0]]]
+static void example_reflection_pad2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_reflection_pad2d(self0, (const int64_t[]){1, 1, 0, 0}, 4, &out), "reflection_pad2d");
+    example_expect(out, "reflection_pad2d", (const float[]){2.0f, 1.0f, 2.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 4}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// reflection_pad3d([[[[1.0, 2.0]]]], [1, 1, 0, 0, 0, 0]) -> [[[[2.0, 1.0, 2.0, 1.0]]]]
+static void example_reflection_pad3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_reflection_pad3d(self0, (const int64_t[]){1, 1, 0, 0, 0, 0}, 6, &out), "reflection_pad3d");
+    example_expect(out, "reflection_pad3d", (const float[]){2.0f, 1.0f, 2.0f, 1.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 4}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// replication_pad1d([[1.0, 2.0, 3.0]], [2, 1]) -> [[1.0, 1.0, 1.0, 2.0, 3.0, 3.0]]
+static void example_replication_pad1d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 3}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_replication_pad1d(self0, (const int64_t[]){2, 1}, 2, &out), "replication_pad1d");
+    example_expect(out, "replication_pad1d", (const float[]){1.0f, 1.0f, 1.0f, 2.0f, 3.0f, 3.0f}, 6 * sizeof(float), (const int64_t[]){1, 6}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// replication_pad2d([[[1.0, 2.0]]], [1, 1, 0, 1]) -> [[[1.0, 1.0, 2.0, 2.0], [1.0, 1.0, 2.0, 2.0]]]
+static void example_replication_pad2d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_replication_pad2d(self0, (const int64_t[]){1, 1, 0, 1}, 4, &out), "replication_pad2d");
+    example_expect(out, "replication_pad2d", (const float[]){1.0f, 1.0f, 2.0f, 2.0f, 1.0f, 1.0f, 2.0f, 2.0f}, 8 * sizeof(float), (const int64_t[]){1, 2, 4}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// replication_pad3d([[[[1.0, 2.0]]]], [1, 1, 0, 0, 0, 0]) -> [[[[1.0, 1.0, 2.0, 2.0]]]]
+static void example_replication_pad3d(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_replication_pad3d(self0, (const int64_t[]){1, 1, 0, 0, 0, 0}, 6, &out), "replication_pad3d");
+    example_expect(out, "replication_pad3d", (const float[]){1.0f, 1.0f, 2.0f, 2.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 1, 4}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pad([1.0, 2.0], [1, 1]) -> [0.0, 1.0, 2.0, 0.0]
+static void example_pad(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f}, 2 * sizeof(float), (const int64_t[]){2}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pad(self0, (const int64_t[]){1, 1}, 2, "constant", NULL, &out), "pad");
+    example_expect(out, "pad", (const float[]){0.0f, 1.0f, 2.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){4}, 1, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// im2col([[[1.0, 2.0, 3.0]]], [1, 2], [1, 1], [0, 0], [1, 1]) -> [[1.0, 2.0], [2.0, 3.0]]
+static void example_im2col(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_im2col(self0, (const int64_t[]){1, 2}, 2, (const int64_t[]){1, 1}, 2, (const int64_t[]){0, 0}, 2, (const int64_t[]){1, 1}, 2, &out), "im2col");
+    example_expect(out, "im2col", (const float[]){1.0f, 2.0f, 2.0f, 3.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// col2im([[1.0, 2.0], [10.0, 20.0]], [1, 3], [1, 2], [1, 1], [0, 0], [1, 1]) -> [[[1.0, 12.0, 20.0]]]
+static void example_col2im(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 10.0f, 20.0f}, 4 * sizeof(float), (const int64_t[]){2, 2}, 2, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_col2im(self0, (const int64_t[]){1, 3}, 2, (const int64_t[]){1, 2}, 2, (const int64_t[]){1, 1}, 2, (const int64_t[]){0, 0}, 2, (const int64_t[]){1, 1}, 2, &out), "col2im");
+    example_expect(out, "col2im", (const float[]){1.0f, 12.0f, 20.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pixel_shuffle([[[1.0]], [[2.0]], [[3.0]], [[4.0]]], 2) -> [[[1.0, 2.0], [3.0, 4.0]]]
+static void example_pixel_shuffle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){4, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pixel_shuffle(self0, 2, &out), "pixel_shuffle");
+    example_expect(out, "pixel_shuffle", (const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// pixel_unshuffle([[[1.0, 2.0], [3.0, 4.0]]], 2) -> [[[1.0]], [[2.0]], [[3.0]], [[4.0]]]
+static void example_pixel_unshuffle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 2, 2}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_pixel_unshuffle(self0, 2, &out), "pixel_unshuffle");
+    example_expect(out, "pixel_unshuffle", (const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){4, 1, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// channel_shuffle([[[1.0], [2.0], [3.0], [4.0]]], 2) -> [[[1.0], [3.0], [2.0], [4.0]]]
+static void example_channel_shuffle(void) {
+    rlt_tensor *self0 = example_tensor((const float[]){1.0f, 2.0f, 3.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 4, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_channel_shuffle(self0, 2, &out), "channel_shuffle");
+    example_expect(out, "channel_shuffle", (const float[]){1.0f, 3.0f, 2.0f, 4.0f}, 4 * sizeof(float), (const int64_t[]){1, 4, 1}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(self0);
+}
+
+// grid_sampler([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], 0, 0, true) -> [[[[2.0]]]]
+static void example_grid_sampler(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *grid1 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_grid_sampler(input0, grid1, 0, 0, 1, &out), "grid_sampler");
+    example_expect(out, "grid_sampler", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(grid1);
+}
+
+// grid_sampler_2d([[[[1.0, 3.0]]]], [[[[0.0, 0.0]]]], 0, 0, true) -> [[[[2.0]]]]
+static void example_grid_sampler_2d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *grid1 = example_tensor((const float[]){0.0f, 0.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_grid_sampler_2d(input0, grid1, 0, 0, 1, &out), "grid_sampler_2d");
+    example_expect(out, "grid_sampler_2d", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(grid1);
+}
+
+// grid_sampler_3d([[[[[1.0, 3.0]]]]], [[[[[0.0, 0.0, 0.0]]]]], 0, 0, true) -> [[[[[2.0]]]]]
+static void example_grid_sampler_3d(void) {
+    rlt_tensor *input0 = example_tensor((const float[]){1.0f, 3.0f}, 2 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 2}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *grid1 = example_tensor((const float[]){0.0f, 0.0f, 0.0f}, 3 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 3}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_grid_sampler_3d(input0, grid1, 0, 0, 1, &out), "grid_sampler_3d");
+    example_expect(out, "grid_sampler_3d", (const float[]){2.0f}, 1 * sizeof(float), (const int64_t[]){1, 1, 1, 1, 1}, 5, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(input0);
+    rlt_tensor_free(grid1);
+}
+
+// affine_grid_generator([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]], [1, 1, 1, 2], true) -> [[[[-1.0, 0.0], [1.0, 0.0]]]]
+static void example_affine_grid_generator(void) {
+    rlt_tensor *theta0 = example_tensor((const float[]){1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, 6 * sizeof(float), (const int64_t[]){1, 2, 3}, 3, RLT_DTYPE_FLOAT32);
+    rlt_tensor *out = NULL;
+    example_ok(rlt_tensor_affine_grid_generator(theta0, (const int64_t[]){1, 1, 1, 2}, 4, 1, &out), "affine_grid_generator");
+    example_expect(out, "affine_grid_generator", (const float[]){-1.0f, 0.0f, 1.0f, 0.0f}, 4 * sizeof(float), (const int64_t[]){1, 1, 2, 2}, 4, RLT_DTYPE_FLOAT32);
+    rlt_tensor_free(theta0);
+}
+
 int main(void) {
     example_gelu();
     example_silu();
@@ -3179,6 +4514,9 @@ int main(void) {
     example_hardshrink();
     example_threshold();
     example_prelu();
+    example_glu();
+    example_logit();
+    example_rrelu();
     example_bitwise_not();
     example_bitwise_and_Tensor();
     example_bitwise_and_Scalar();
@@ -3217,6 +4555,12 @@ int main(void) {
     example_isneginf();
     example_signbit();
     example_logical_xor();
+    example_conv1d();
+    example_conv2d();
+    example_conv3d();
+    example_conv_transpose1d();
+    example_conv_transpose2d_input();
+    example_conv_transpose3d_input();
     example_clone();
     example_zeros();
     example_zeros_like();
@@ -3229,6 +4573,11 @@ int main(void) {
     example_arange_start_step();
     example_fill_Scalar();
     example_zero();
+    example_cosine_similarity();
+    example_pairwise_distance();
+    example_dist();
+    example_cdist();
+    example_pdist();
     example_exp2();
     example_expm1();
     example_log2();
@@ -3264,6 +4613,23 @@ int main(void) {
     example_xlogy_Tensor();
     example_xlogy_Scalar_Self();
     example_xlogy_Scalar_Other();
+    example_float_power_Tensor_Tensor();
+    example_float_power_Tensor_Scalar();
+    example_float_power_Scalar();
+    example_scalar_tensor();
+    example_eye();
+    example_eye_m();
+    example_linspace();
+    example_logspace();
+    example_tril_indices();
+    example_triu_indices();
+    example_new_full();
+    example_new_ones();
+    example_new_zeros();
+    example_bartlett_window();
+    example_bartlett_window_periodic();
+    example_vander();
+    example_linalg_vander();
     example_index_select();
     example_index_add();
     example_gather();
@@ -3283,6 +4649,7 @@ int main(void) {
     example_select_scatter();
     example_slice_scatter();
     example_diagonal_scatter();
+    example_as_strided_scatter();
     example_diag_embed();
     example_diag();
     example_diagflat();
@@ -3333,16 +4700,33 @@ int main(void) {
     example_linalg_cross();
     example_cross();
     example_linalg_vecdot();
-    example_linalg_vander();
     example_trace();
     example_linalg_diagonal();
     example_kron();
     example_linalg_matmul();
     example_log_softmax_int();
+    example_mse_loss();
+    example_smooth_l1_loss();
+    example_huber_loss();
+    example_binary_cross_entropy();
+    example_binary_cross_entropy_with_logits();
+    example_l1_loss();
+    example_kl_div();
+    example_poisson_nll_loss();
+    example_soft_margin_loss();
+    example_hinge_embedding_loss();
+    example_margin_ranking_loss();
+    example_cosine_embedding_loss();
+    example_triplet_margin_loss();
+    example_multi_margin_loss();
     example_softmax_int();
     example_layer_norm();
     example_embedding();
     example_one_hot();
+    example_bilinear();
+    example_scaled_dot_product_attention();
+    example_group_norm();
+    example_rms_norm();
     example_abs();
     example_sign();
     example_sgn();
@@ -3372,6 +4756,23 @@ int main(void) {
     example_lerp_Tensor();
     example_addcmul();
     example_addcdiv();
+    example_subtract_Tensor();
+    example_subtract_Scalar();
+    example_multiply_Tensor();
+    example_multiply_Scalar();
+    example_divide_Tensor();
+    example_divide_Scalar();
+    example_true_divide_Tensor();
+    example_true_divide_Scalar();
+    example_divide_Tensor_mode();
+    example_divide_Scalar_mode();
+    example_angle();
+    example_isclose();
+    example_isreal();
+    example_ldexp_Tensor();
+    example_nextafter();
+    example_gcd();
+    example_lcm();
     example_add_Tensor();
     example_add_Scalar();
     example_sub_Tensor();
@@ -3406,6 +4807,16 @@ int main(void) {
     example_conj_physical();
     example_conj();
     example_real();
+    example_max_pool1d();
+    example_max_pool2d();
+    example_max_pool3d();
+    example_avg_pool1d();
+    example_avg_pool2d();
+    example_avg_pool3d();
+    example_adaptive_avg_pool1d();
+    example_adaptive_avg_pool2d();
+    example_adaptive_avg_pool3d();
+    example_max_unpool2d();
     example_sum();
     example_sum_dim_IntList();
     example_mean();
@@ -3469,6 +4880,28 @@ int main(void) {
     example_histc();
     example__histogramdd_from_bin_cts();
     example_segment_reduce();
+    example_lgamma();
+    example_erfinv();
+    example_special_i1();
+    example_special_i1e();
+    example_special_entr();
+    example_special_erfcx();
+    example_special_ndtr();
+    example_special_xlog1py();
+    example_special_xlog1py_self_scalar();
+    example_special_xlog1py_other_scalar();
+    example_special_chebyshev_polynomial_t();
+    example_special_chebyshev_polynomial_u();
+    example_special_chebyshev_polynomial_v();
+    example_special_chebyshev_polynomial_w();
+    example_special_shifted_chebyshev_polynomial_t();
+    example_special_shifted_chebyshev_polynomial_u();
+    example_special_shifted_chebyshev_polynomial_v();
+    example_special_shifted_chebyshev_polynomial_w();
+    example_special_hermite_polynomial_h();
+    example_special_hermite_polynomial_he();
+    example_special_laguerre_polynomial_l();
+    example_special_legendre_polynomial_p();
     example_view();
     example_reshape();
     example_transpose_int();
@@ -3486,5 +4919,44 @@ int main(void) {
     example_unflatten_int();
     example_ravel();
     example_diagonal();
+    example_squeeze_dims();
+    example_adjoint();
+    example_resolve_neg();
+    example_alias_copy();
+    example_as_strided_copy();
+    example_diagonal_copy();
+    example_expand_copy();
+    example_narrow_copy();
+    example_permute_copy();
+    example_squeeze_copy();
+    example_squeeze_copy_dim();
+    example_t_copy();
+    example_transpose_copy_int();
+    example_unfold_copy();
+    example_unsqueeze_copy();
+    example_view_copy();
+    example_upsample_nearest1d();
+    example_upsample_nearest2d();
+    example_upsample_nearest3d();
+    example_upsample_linear1d();
+    example_upsample_bilinear2d();
+    example_upsample_trilinear3d();
+    example_upsample_bicubic2d();
+    example_reflection_pad1d();
+    example_reflection_pad2d();
+    example_reflection_pad3d();
+    example_replication_pad1d();
+    example_replication_pad2d();
+    example_replication_pad3d();
+    example_pad();
+    example_im2col();
+    example_col2im();
+    example_pixel_shuffle();
+    example_pixel_unshuffle();
+    example_channel_shuffle();
+    example_grid_sampler();
+    example_grid_sampler_2d();
+    example_grid_sampler_3d();
+    example_affine_grid_generator();
     return example_report();
 }

@@ -974,22 +974,6 @@ pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vecdot<'l>(
     })
 }
 
-/// `linalg_vander(Tensor x, *, int? N=None) -> Tensor`
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_org_rushlight_internal_Native_linalg_1vander<'l>(
-    env: EnvUnowned<'l>,
-    _class: JClass<'l>,
-    x: TensorHandle,
-    has_N: jboolean,
-    n: jlong,
-) -> jlong {
-    guard(env, |frame| {
-        let x = x.get("x")?;
-        let result = ops::linalg_vander(&x, support::optional(has_N, n))?;
-        Ok(frame.give(result))
-    })
-}
-
 /// `trace(Tensor self) -> Tensor`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_rushlight_internal_Native_trace<'l>(

@@ -62,7 +62,7 @@ impl Saved {
     }
 
     /// Save the inputs of a list that are there, if they are needed.
-    pub fn list_if(needed: bool, tensors: &[Option<&Tensor>]) -> Vec<Saved> {
+    pub fn list_if(needed: bool, tensors: &[Option<&Tensor>]) -> Result<Vec<Saved>> {
         tensors.iter().map(|tensor| Saved::option_if(needed, *tensor)).collect()
     }
 

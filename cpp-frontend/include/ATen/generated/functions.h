@@ -525,6 +525,77 @@ inline Tensor _prelu_kernel(const Tensor& self, const Tensor& weight) {
   rlt::check(rlt_tensor__prelu_kernel(self.handle(), weight.handle(), &out0));
   return Tensor(out0);
 }
+/// Weighs one half along a dimension by the logistic function of the other.
+/// `out = a * sigmoid(b), self = [a, b] along `dim``
+inline Tensor glu(const Tensor& self, int64_t dim = -1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_glu(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Weighs one half along a dimension by the logistic function of the other.
+/// `out = a * sigmoid(b), self = [a, b] along `dim``
+inline Tensor& glu_outf(const Tensor& self, int64_t dim, Tensor& out) {
+  rlt::check(rlt_tensor_glu_out(self.handle(), dim, out.handle()));
+  return out;
+}
+/// Weighs one half along a dimension by the logistic function of the other.
+/// `out = a * sigmoid(b), self = [a, b] along `dim``
+inline Tensor& glu_out(Tensor& out, const Tensor& self, int64_t dim = -1) {
+  return glu_outf(self, dim, out);
+}
+/// Passes a gradient on through `glu`.
+/// `out = [grad_output * sigmoid(b), grad_output * a * sigmoid(b) * (1 - sigmoid(b))], self = [a, b] along `dim``
+inline Tensor glu_backward(const Tensor& grad_output, const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_glu_backward(grad_output.handle(), self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor logit(const Tensor& self, std::optional<double> eps = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logit(self.handle(), rlt::optional_float(eps), &out0));
+  return Tensor(out0);
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor& logit_(Tensor& self, std::optional<double> eps = {}) {
+  rlt::check(rlt_tensor_logit_(self.handle(), rlt::optional_float(eps)));
+  return self;
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor& logit_outf(const Tensor& self, std::optional<double> eps, Tensor& out) {
+  rlt::check(rlt_tensor_logit_out(self.handle(), rlt::optional_float(eps), out.handle()));
+  return out;
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+inline Tensor& logit_out(Tensor& out, const Tensor& self, std::optional<double> eps = {}) {
+  return logit_outf(self, eps, out);
+}
+/// Scales elements below zero down: in training by random factors, else by their mean.
+/// `out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)`
+inline Tensor rrelu(const Tensor& self, const Scalar& lower = 0.125, const Scalar& upper = 0.3333333333333333, bool training = false, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rrelu(self.handle(), &lower.raw(), &upper.raw(), training, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// rrelu that writes the factors of training down.
+/// `out_i = noise_i * self_i, noise_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+inline Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower = 0.125, const Scalar& upper = 0.3333333333333333, bool training = false, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rrelu_with_noise(self.handle(), noise.handle(), &lower.raw(), &upper.raw(), training, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// rrelu in training, with its factors.
+/// `result0_i = result1_i * self_i, result1_i = 1 if self_i > 0, else r_i ~ Uniform(lower, upper)`
+inline std::tuple<Tensor, Tensor> _rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, std::optional<Generator> generator) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__rrelu(self.handle(), &lower.raw(), &upper.raw(), rlt::optional_generator(generator), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
 
 // bitwise: Bits of integers and bools.
 /// Turns each bit.
@@ -1126,6 +1197,94 @@ inline Tensor& logical_xor_out(Tensor& out, const Tensor& self, const Tensor& ot
   return logical_xor_outf(self, other, out);
 }
 
+// convolution: Convolutions of one, two and three dimensions, and their transposes.
+/// Convolves sequences with kernels (without turning them: a cross-correlation).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv1d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves sequences, padded so that they keep their size (`same`) or not at all (`valid`).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv1d_padding(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), rlt::text(padding), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves images with kernels (without turning them: a cross-correlation).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv2d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves images, padded so that they keep their size (`same`) or not at all (`valid`).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv2d_padding(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), rlt::text(padding), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves volumes with kernels (without turning them: a cross-correlation).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv3d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// Convolves volumes, padded so that they keep their size (`same`) or not at all (`valid`).
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor conv3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, std::string_view padding, IntArrayRef dilation = 1, int64_t groups = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv3d_padding(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), rlt::text(padding), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// The transpose of conv1d, which brings its output back to the sizes of its input.
+/// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
+inline Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1, IntArrayRef dilation = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv_transpose1d(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), output_padding.data(), rlt::length(output_padding.size()), groups, dilation.data(), rlt::length(dilation.size()), &out0));
+  return Tensor(out0);
+}
+/// The transpose of conv2d, which brings its output back to the sizes of its input.
+/// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
+inline Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1, IntArrayRef dilation = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv_transpose2d_input(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), output_padding.data(), rlt::length(output_padding.size()), groups, dilation.data(), rlt::length(dilation.size()), &out0));
+  return Tensor(out0);
+}
+/// The transpose of conv3d, which brings its output back to the sizes of its input.
+/// `out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]`
+inline Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias = {}, IntArrayRef stride = 1, IntArrayRef padding = 0, IntArrayRef output_padding = 0, int64_t groups = 1, IntArrayRef dilation = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_conv_transpose3d_input(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), output_padding.data(), rlt::length(output_padding.size()), groups, dilation.data(), rlt::length(dilation.size()), &out0));
+  return Tensor(out0);
+}
+/// Convolves samples of one to three dimensions with kernels, or applies the transpose of that; the other convolutions are this one.
+/// `out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_convolution(input.handle(), weight.handle(), rlt::optional_tensor(bias), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), transposed, output_padding.data(), rlt::length(output_padding.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// The gradient of convolution by its weights.
+/// `out[c, b, k] = sum_{n, i} grad_output[n, c, i] * input[n, b, i * stride - padding + k * dilation]`
+inline Tensor _convolution_weight(const Tensor& grad_output, const Tensor& input, IntArrayRef weight_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__convolution_weight(grad_output.handle(), input.handle(), weight_size.data(), rlt::length(weight_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), groups, &out0));
+  return Tensor(out0);
+}
+/// The gradients of convolution by input, weight and bias, those that `output_mask` asks for; the others have no elements.
+/// `result0[n, b, i * stride - padding + k * dilation] += weight[c, b, k] * grad_output[n, c, i], result1 as _convolution_weight, result2[c] = sum_{n, i} grad_output[n, c, i]`
+inline std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight, OptionalIntArrayRef bias_sizes, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups, ArrayRef<bool> output_mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_convolution_backward(grad_output.handle(), input.handle(), weight.handle(), bias_sizes.raw_data(), bias_sizes.raw_length(), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), transposed, output_padding.data(), rlt::length(output_padding.size()), groups, rlt::flags(output_mask), rlt::length(output_mask.size()), &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+
 // copy: Copies, and conversion of dtype and device.
 /// Copies the tensor; the gradient passes through.
 /// `out_i = self_i`
@@ -1357,6 +1516,64 @@ inline Tensor fill(const Tensor& self, const Tensor& value) {
 inline Tensor& fill_(Tensor& self, const Tensor& value) {
   rlt::check(rlt_tensor_fill_Tensor_(self.handle(), value.handle()));
   return self;
+}
+
+// distance: Distances and angles between vectors.
+/// The cosine of the angle between vectors along a dimension.
+/// `out = sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))`
+inline Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim = 1, double eps = 1e-8) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cosine_similarity(x1.handle(), x2.handle(), dim, eps, &out0));
+  return Tensor(out0);
+}
+/// The p-norm of the difference of vectors in the last dimension.
+/// `out = |x1 - x2 + eps|_p`
+inline Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2.0, double eps = 1e-6, bool keepdim = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pairwise_distance(x1.handle(), x2.handle(), p, eps, keepdim, &out0));
+  return Tensor(out0);
+}
+/// The p-norm of the difference of two tensors, taken as vectors.
+/// `out = |self - other|_p`
+inline Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p = 2) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dist(self.handle(), other.handle(), &p.raw(), &out0));
+  return Tensor(out0);
+}
+/// Scales the slices along a dimension whose p-norm is above a limit down to it.
+/// `out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i`
+inline Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_renorm(self.handle(), &p.raw(), dim, &maxnorm.raw(), &out0));
+  return Tensor(out0);
+}
+/// The p-norms of the differences of each row of one matrix from each row of another.
+/// `out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p`
+inline Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2.0, std::optional<int64_t> compute_mode = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cdist(x1.handle(), x2.handle(), p, rlt::optional_int(compute_mode), &out0));
+  return Tensor(out0);
+}
+/// The kernel of cdist.
+/// `out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p`
+inline Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> compute_mode) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__cdist_forward(x1.handle(), x2.handle(), p, rlt::optional_int(compute_mode), &out0));
+  return Tensor(out0);
+}
+/// The gradient of cdist by the first matrix.
+/// `out[..., i, :] = sum over j of grad[..., i, j] * sign(d) |d|^(p - 1) / cdist[..., i, j]^(p - 1), d = x1[..., i, :] - x2[..., j, :]`
+inline Tensor _cdist_backward(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p, const Tensor& cdist) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__cdist_backward(grad.handle(), x1.handle(), x2.handle(), p, cdist.handle(), &out0));
+  return Tensor(out0);
+}
+/// The p-norms of the differences of each pair of rows of a matrix.
+/// `out = |self[i, :] - self[j, :]|_p for i < j, row by row`
+inline Tensor pdist(const Tensor& self, double p = 2.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pdist(self.handle(), p, &out0));
+  return Tensor(out0);
 }
 
 // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
@@ -2188,6 +2405,478 @@ inline Tensor& xlogy_outf(const Tensor& self, const Scalar& other, Tensor& out) 
 inline Tensor& xlogy_out(Tensor& out, const Tensor& self, const Scalar& other) {
   return xlogy_outf(self, other, out);
 }
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor float_power(const Tensor& self, const Tensor& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Tensor_Tensor(self.handle(), exponent.handle(), &out0));
+  return Tensor(out0);
+}
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor& float_power_outf(const Tensor& self, const Tensor& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_float_power_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle()));
+  return out;
+}
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+inline Tensor& float_power_out(Tensor& out, const Tensor& self, const Tensor& exponent) {
+  return float_power_outf(self, exponent, out);
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+inline Tensor float_power(const Tensor& self, const Scalar& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Tensor_Scalar(self.handle(), &exponent.raw(), &out0));
+  return Tensor(out0);
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+inline Tensor& float_power_outf(const Tensor& self, const Scalar& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_float_power_Tensor_Scalar_out(self.handle(), &exponent.raw(), out.handle()));
+  return out;
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+inline Tensor& float_power_out(Tensor& out, const Tensor& self, const Scalar& exponent) {
+  return float_power_outf(self, exponent, out);
+}
+/// Raises one number to powers, in doubles.
+/// `out_i = self^(exponent_i)`
+inline Tensor float_power(const Scalar& self, const Tensor& exponent) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Scalar(&self.raw(), exponent.handle(), &out0));
+  return Tensor(out0);
+}
+/// Raises one number to powers, in doubles.
+/// `out_i = self^(exponent_i)`
+inline Tensor& float_power_outf(const Scalar& self, const Tensor& exponent, Tensor& out) {
+  rlt::check(rlt_tensor_float_power_Scalar_out(&self.raw(), exponent.handle(), out.handle()));
+  return out;
+}
+/// Raises one number to powers, in doubles.
+/// `out_i = self^(exponent_i)`
+inline Tensor& float_power_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
+  return float_power_outf(self, exponent, out);
+}
+
+// factory: Sequences, identities, windows, and tensors made in the image of others.
+/// Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
+/// `out = s`
+inline Tensor scalar_tensor(const Scalar& s, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scalar_tensor(&s.raw(), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a square matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor eye(int64_t n, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_eye(n, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a square matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_outf(int64_t n, Tensor& out) {
+  rlt::check(rlt_tensor_eye_out(n, out.handle()));
+  return out;
+}
+/// Makes a square matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_out(Tensor& out, int64_t n) {
+  return eye_outf(n, out);
+}
+/// Makes a matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor eye(int64_t n, int64_t m, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_eye_m(n, m, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_outf(int64_t n, int64_t m, Tensor& out) {
+  rlt::check(rlt_tensor_eye_m_out(n, m, out.handle()));
+  return out;
+}
+/// Makes a matrix with ones on the diagonal and zeros elsewhere.
+/// `out[i, j] = 1 if i = j, else 0`
+inline Tensor& eye_out(Tensor& out, int64_t n, int64_t m) {
+  return eye_outf(n, m, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace(&start.raw(), &end.raw(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Scalar& start, const Scalar& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_out(&start.raw(), &end.raw(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Scalar& start, const Scalar& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace_Tensor_Tensor(start.handle(), end.handle(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Tensor& start, const Tensor& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Tensor& start, const Tensor& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Tensor& start, const Scalar& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace_Tensor_Scalar(start.handle(), &end.raw(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Tensor& start, const Scalar& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_Tensor_Scalar_out(start.handle(), &end.raw(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Tensor& start, const Scalar& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor linspace(const Scalar& start, const Tensor& end, int64_t steps, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linspace_Scalar_Tensor(&start.raw(), end.handle(), steps, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_outf(const Scalar& start, const Tensor& end, int64_t steps, Tensor& out) {
+  rlt::check(rlt_tensor_linspace_Scalar_Tensor_out(&start.raw(), end.handle(), steps, out.handle()));
+  return out;
+}
+/// Makes numbers that are evenly spaced from one to another, both included.
+/// `out_i = start + i * (end - start) / (steps - 1)`
+inline Tensor& linspace_out(Tensor& out, const Scalar& start, const Tensor& end, int64_t steps) {
+  return linspace_outf(start, end, steps, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace(&start.raw(), &end.raw(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Scalar& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_out(&start.raw(), &end.raw(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Scalar& start, const Scalar& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Tensor& start, const Tensor& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace_Tensor_Tensor(start.handle(), end.handle(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Tensor& start, const Tensor& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Tensor& start, const Tensor& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Tensor& start, const Scalar& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace_Tensor_Scalar(start.handle(), &end.raw(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Tensor& start, const Scalar& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_Tensor_Scalar_out(start.handle(), &end.raw(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Tensor& start, const Scalar& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor logspace(const Scalar& start, const Tensor& end, int64_t steps, double base = 10.0, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logspace_Scalar_Tensor(&start.raw(), end.handle(), steps, base, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_outf(const Scalar& start, const Tensor& end, int64_t steps, double base, Tensor& out) {
+  rlt::check(rlt_tensor_logspace_Scalar_Tensor_out(&start.raw(), end.handle(), steps, base, out.handle()));
+  return out;
+}
+/// Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+/// `out_i = base^(start + i * (end - start) / (steps - 1))`
+inline Tensor& logspace_out(Tensor& out, const Scalar& start, const Tensor& end, int64_t steps, double base = 10.0) {
+  return logspace_outf(start, end, steps, base, out);
+}
+/// Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
+/// `out = all (i, j) with j <= i + offset`
+inline Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0, TensorOptions options = at::kLong) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_tril_indices(row, col, offset, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
+/// `out = all (i, j) with j >= i + offset`
+inline Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0, TensorOptions options = at::kLong) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_triu_indices(row, col, offset, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its elements.
+/// `out_i = unspecified`
+inline Tensor empty_permuted(IntArrayRef size, IntArrayRef physical_layout, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_empty_permuted(size.data(), rlt::length(size.size()), physical_layout.data(), rlt::length(physical_layout.size()), &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor complex(const Tensor& real, const Tensor& imag) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_complex(real.handle(), imag.handle(), &out0));
+  return Tensor(out0);
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor& complex_outf(const Tensor& real, const Tensor& imag, Tensor& out) {
+  rlt::check(rlt_tensor_complex_out(real.handle(), imag.handle(), out.handle()));
+  return out;
+}
+/// Makes complex numbers of their real and imaginary parts.
+/// `out_i = real_i + imag_i * sqrt(-1)`
+inline Tensor& complex_out(Tensor& out, const Tensor& real, const Tensor& imag) {
+  return complex_outf(real, imag, out);
+}
+/// Makes complex numbers of their sizes and angles.
+/// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
+inline Tensor polar(const Tensor& abs, const Tensor& angle) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polar(abs.handle(), angle.handle(), &out0));
+  return Tensor(out0);
+}
+/// Makes complex numbers of their sizes and angles.
+/// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
+inline Tensor& polar_outf(const Tensor& abs, const Tensor& angle, Tensor& out) {
+  rlt::check(rlt_tensor_polar_out(abs.handle(), angle.handle(), out.handle()));
+  return out;
+}
+/// Makes complex numbers of their sizes and angles.
+/// `out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))`
+inline Tensor& polar_out(Tensor& out, const Tensor& abs, const Tensor& angle) {
+  return polar_outf(abs, angle, out);
+}
+/// Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
+/// `out = the first elements of the storage of self, in row-major order`
+inline Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> memory_format = {}) {
+  rlt::check(rlt_tensor_resize_as_(self.handle(), the_template.handle(), rlt::optional_memory_format(memory_format)));
+  return self;
+}
+/// Copies a tensor that was made from literals; the gradient passes through.
+/// `out_i = self_i`
+inline Tensor lift_fresh_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lift_fresh_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1`
+inline Tensor bartlett_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bartlett_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1 if periodic, else window_length`
+inline Tensor bartlett_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bartlett_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1`
+inline Tensor blackman_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_blackman_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1 if periodic, else window_length`
+inline Tensor blackman_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_blackman_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1`
+inline Tensor hann_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hann_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1 if periodic, else window_length`
+inline Tensor hann_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hann_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46, n = window_length + 1`
+inline Tensor hamming_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46`
+inline Tensor hamming_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1)), beta = 0.46`
+inline Tensor hamming_window(int64_t window_length, bool periodic, double alpha, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window_periodic_alpha(window_length, periodic, alpha, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = alpha - beta cos(2 pi k / (n - 1))`
+inline Tensor hamming_window(int64_t window_length, bool periodic, double alpha, double beta, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hamming_window_periodic_alpha_beta(window_length, periodic, alpha, beta, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
+/// `out[i, j] = x_i^(N - 1 - j)`
+inline Tensor vander(const Tensor& x, std::optional<int64_t> N = {}, bool increasing = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_vander(x.handle(), rlt::optional_int(N), increasing, &out0));
+  return Tensor(out0);
+}
+/// Makes matrices whose columns are rising powers of vectors.
+/// `out[..., i, j] = x[..., i]^j`
+inline Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_linalg_vander(x.handle(), rlt::optional_int(N), &out0));
+  return Tensor(out0);
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+inline Tensor kaiser_window(int64_t window_length, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window(window_length, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12`
+inline Tensor kaiser_window(int64_t window_length, bool periodic, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window_periodic(window_length, periodic, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+/// `out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)`
+inline Tensor kaiser_window(int64_t window_length, bool periodic, double beta, TensorOptions options = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kaiser_window_beta(window_length, periodic, beta, &options.raw(), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
 
 // indexing: Picking, placing and joining elements by index.
 /// Takes the slices of a dimension that an index lists.
@@ -2557,6 +3246,13 @@ inline Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t of
   rlt::check(rlt_tensor_diagonal_scatter(self.handle(), src.handle(), offset, dim1, dim2, &out0));
   return Tensor(out0);
 }
+/// A copy of the tensor with the elements replaced that the given sizes and strides show.
+/// `out.as_strided(size, stride, storage_offset) = src, else out = self`
+inline Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_as_strided_scatter(self.handle(), src.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
+  return Tensor(out0);
+}
 /// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
 /// `out[..., i, i + offset] = self[..., i]`
 inline Tensor diag_embed(const Tensor& self, int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1) {
@@ -2891,6 +3587,20 @@ inline Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims = {}
 inline Tensor rot90(const Tensor& self, int64_t k = 1, IntArrayRef dims = {0, 1}) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rot90(self.handle(), k, dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Splits a dimension as chunk does; the parts are not counted as views of one another.
+/// `out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)`
+inline std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unsafe_chunk(self.handle(), chunks, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Cuts each tensor along a dimension into as many parts, padded with zeros, and puts the parts of the same number side by side.
+/// `out[..., k, :] = the k-th part of every tensor, flattened, one after another`
+inline Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__chunk_cat(rlt::handles(tensors), rlt::length(tensors.size()), dim, num_chunks, &out0));
   return Tensor(out0);
 }
 
@@ -3254,13 +3964,6 @@ inline Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim = -1) 
   rlt::check(rlt_tensor_linalg_vecdot(x.handle(), y.handle(), dim, &out0));
   return Tensor(out0);
 }
-/// Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
-/// `out[..., i, j] = x[..., i]^j`
-inline Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N = {}) {
-  rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor_linalg_vander(x.handle(), rlt::optional_int(N), &out0));
-  return Tensor(out0);
-}
 /// Sums the diagonal of a matrix; integers give int64.
 /// `out = sum_i self[i, i]`
 inline Tensor trace(const Tensor& self) {
@@ -3403,6 +4106,293 @@ inline Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const
   rlt::check(rlt_tensor_cross_entropy_loss(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, label_smoothing, &out0));
   return Tensor(out0);
 }
+/// The squared distance of each element to its target.
+/// `out = mean over i of (self_i - target_i)^2`
+inline Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mse_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// The squared distance of each element to its target.
+/// `out = mean over i of (self_i - target_i)^2`
+inline Tensor& mse_loss_outf(const Tensor& self, const Tensor& target, int64_t reduction, Tensor& out) {
+  rlt::check(rlt_tensor_mse_loss_out(self.handle(), target.handle(), reduction, out.handle()));
+  return out;
+}
+/// The squared distance of each element to its target.
+/// `out = mean over i of (self_i - target_i)^2`
+inline Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  return mse_loss_outf(self, target, reduction, out);
+}
+/// Passes a gradient on through `mse_loss`.
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+inline Tensor mse_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mse_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `mse_loss`.
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+inline Tensor& mse_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, Tensor& grad_input) {
+  rlt::check(rlt_tensor_mse_loss_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), reduction, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `mse_loss`.
+/// `out_i = 2 (self_i - target_i) * grad_output (/ n for the mean)`
+inline Tensor& mse_loss_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction) {
+  return mse_loss_backward_outf(grad_output, self, target, reduction, grad_input);
+}
+/// The distance of each element to its target, squared where it is small.
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+inline Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double beta = 1.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_smooth_l1_loss(self.handle(), target.handle(), reduction, beta, &out0));
+  return Tensor(out0);
+}
+/// The distance of each element to its target, squared where it is small.
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+inline Tensor& smooth_l1_loss_outf(const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& out) {
+  rlt::check(rlt_tensor_smooth_l1_loss_out(self.handle(), target.handle(), reduction, beta, out.handle()));
+  return out;
+}
+/// The distance of each element to its target, squared where it is small.
+/// `out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2`
+inline Tensor& smooth_l1_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double beta = 1.0) {
+  return smooth_l1_loss_outf(self, target, reduction, beta, out);
+}
+/// Passes a gradient on through `smooth_l1_loss`.
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+inline Tensor smooth_l1_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_smooth_l1_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, beta, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `smooth_l1_loss`.
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+inline Tensor& smooth_l1_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta, Tensor& grad_input) {
+  rlt::check(rlt_tensor_smooth_l1_loss_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), reduction, beta, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `smooth_l1_loss`.
+/// `out_i = (self_i - target_i) / beta limited to [-1, 1] * grad_output (/ n for the mean)`
+inline Tensor& smooth_l1_loss_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double beta) {
+  return smooth_l1_loss_backward_outf(grad_output, self, target, reduction, beta, grad_input);
+}
+/// Half the squared distance of each element to its target, linear where it is large.
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)`
+inline Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double delta = 1.0) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_huber_loss(self.handle(), target.handle(), reduction, delta, &out0));
+  return Tensor(out0);
+}
+/// Half the squared distance of each element to its target, linear where it is large.
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)`
+inline Tensor& huber_loss_outf(const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& out) {
+  rlt::check(rlt_tensor_huber_loss_out(self.handle(), target.handle(), reduction, delta, out.handle()));
+  return out;
+}
+/// Half the squared distance of each element to its target, linear where it is large.
+/// `out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)`
+inline Tensor& huber_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, double delta = 1.0) {
+  return huber_loss_outf(self, target, reduction, delta, out);
+}
+/// Passes a gradient on through `huber_loss`.
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+inline Tensor huber_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_huber_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, delta, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `huber_loss`.
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+inline Tensor& huber_loss_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta, Tensor& grad_input) {
+  rlt::check(rlt_tensor_huber_loss_backward_out(grad_output.handle(), self.handle(), target.handle(), reduction, delta, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `huber_loss`.
+/// `out_i = (self_i - target_i) limited to [-delta, delta] * grad_output (/ n for the mean)`
+inline Tensor& huber_loss_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
+  return huber_loss_backward_outf(grad_output, self, target, reduction, delta, grad_input);
+}
+/// The cross entropy between probabilities and targets, element by element.
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
+inline Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binary_cross_entropy(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// The cross entropy between probabilities and targets, element by element.
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
+inline Tensor& binary_cross_entropy_outf(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, Tensor& out) {
+  rlt::check(rlt_tensor_binary_cross_entropy_out(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, out.handle()));
+  return out;
+}
+/// The cross entropy between probabilities and targets, element by element.
+/// `out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100`
+inline Tensor& binary_cross_entropy_out(Tensor& out, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  return binary_cross_entropy_outf(self, target, weight, reduction, out);
+}
+/// Passes a gradient on through `binary_cross_entropy`.
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+inline Tensor binary_cross_entropy_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binary_cross_entropy_backward(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// Passes a gradient on through `binary_cross_entropy`.
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+inline Tensor& binary_cross_entropy_backward_outf(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, Tensor& grad_input) {
+  rlt::check(rlt_tensor_binary_cross_entropy_backward_grad_input(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, grad_input.handle()));
+  return grad_input;
+}
+/// Passes a gradient on through `binary_cross_entropy`.
+/// `out_i = weight_i (self_i - target_i) / (self_i (1 - self_i)) * grad_output (/ n for the mean)`
+inline Tensor& binary_cross_entropy_backward_out(Tensor& grad_input, const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  return binary_cross_entropy_backward_outf(grad_output, self, target, weight, reduction, grad_input);
+}
+/// The cross entropy between logistic functions of scores and targets, without overflow.
+/// `out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i = sigmoid(self_i)`
+inline Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& pos_weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binary_cross_entropy_with_logits(self.handle(), target.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(pos_weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// The distance of each element to its target.
+/// `out = mean over i of |self_i - target_i|`
+inline Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_l1_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+/// `out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with log_target`
+inline Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean, bool log_target = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_kl_div(self.handle(), target.handle(), reduction, log_target, &out0));
+  return Tensor(out0);
+}
+/// The negative log likelihood of counts under Poisson distributions.
+/// `out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps); `full` adds the approximation of ln target_i! by Stirling for targets above 1`
+inline Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps, int64_t reduction) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_poisson_nll_loss(input.handle(), target.handle(), log_input, full, eps, reduction, &out0));
+  return Tensor(out0);
+}
+/// The logistic loss of scores for classes -1 and 1.
+/// `out = mean over i of ln(1 + e^(-target_i self_i))`
+inline Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_soft_margin_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
+/// `out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1`
+inline Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin = 1.0, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_hinge_embedding_loss(self.handle(), target.handle(), margin, reduction, &out0));
+  return Tensor(out0);
+}
+/// By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
+/// `out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)`
+inline Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_margin_ranking_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction, &out0));
+  return Tensor(out0);
+}
+/// How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a margin.
+/// `out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1`
+inline Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin = 0.0, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_cosine_embedding_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction, &out0));
+  return Tensor(out0);
+}
+/// By how much anchors are not nearer to positive than to negative samples by a margin.
+/// `out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap` takes the lesser of the distances of `negative` to both`
+inline Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative, double margin = 1.0, double p = 2.0, double eps = 1e-6, bool swap = false, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_triplet_margin_loss(anchor.handle(), positive.handle(), negative.handle(), margin, p, eps, swap, reduction, &out0));
+  return Tensor(out0);
+}
+/// nll_loss of images: a class for each place.
+/// `out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+inline Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean, int64_t ignore_index = -100) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nll_loss2d(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0));
+  return Tensor(out0);
+}
+/// nll_loss2d together with the sum of the weights that took part.
+/// `total_weight = sum_n weight[target_n]; output = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean`
+inline std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_nll_loss2d_forward(self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of nll_loss2d.
+/// `out[n, target_n] = -weight[target_n] * grad_output (/ total_weight for the mean), 0 elsewhere`
+inline Tensor nll_loss2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nll_loss2d_backward(grad_output.handle(), self.handle(), target.handle(), rlt::optional_tensor(weight), reduction, ignore_index, total_weight.handle(), &out0));
+  return Tensor(out0);
+}
+/// By how much the score of the target class does not exceed those of the others by a margin.
+/// `out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y = target_n`
+inline Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p = 1, const Scalar& margin = 1, const std::optional<Tensor>& weight = {}, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multi_margin_loss(self.handle(), target.handle(), &p.raw(), &margin.raw(), rlt::optional_tensor(weight), reduction, &out0));
+  return Tensor(out0);
+}
+/// By how much the scores of the target classes do not exceed those of the others by 1.
+/// `out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] + self[n, c]) / C`
+inline Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction = at::Reduction::Mean) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multilabel_margin_loss(self.handle(), target.handle(), reduction, &out0));
+  return Tensor(out0);
+}
+/// multilabel_margin_loss together with a 1 for each class that is a label.
+/// `As multilabel_margin_loss.`
+inline std::tuple<Tensor, Tensor> multilabel_margin_loss_forward(const Tensor& self, const Tensor& target, int64_t reduction) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_multilabel_margin_loss_forward(self.handle(), target.handle(), reduction, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of multilabel_margin_loss.
+/// `out[n, c] = grad_output / C for each label that c does not fall short of by 1, minus that for each such class of the label c`
+inline Tensor multilabel_margin_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, int64_t reduction, const Tensor& is_target) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multilabel_margin_loss_backward(grad_output.handle(), self.handle(), target.handle(), reduction, is_target.handle(), &out0));
+  return Tensor(out0);
+}
+/// The negative log likelihood of target sequences under all their alignments with an input, by connectionist temporal classification.
+/// `out = -ln of the sum over alignments of the product over t of e^(log_probs[t, n, c_t]); the mean divides each by its target's length`
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths, int64_t blank = 0, int64_t reduction = at::Reduction::Mean, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ctc_loss_IntList(log_probs.handle(), targets.handle(), input_lengths.data(), rlt::length(input_lengths.size()), target_lengths.data(), rlt::length(target_lengths.size()), blank, reduction, zero_infinity, &out0));
+  return Tensor(out0);
+}
+/// ctc_loss with the lengths in tensors.
+/// `As with lists.`
+inline Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank = 0, int64_t reduction = at::Reduction::Mean, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ctc_loss_Tensor(log_probs.handle(), targets.handle(), input_lengths.handle(), target_lengths.handle(), blank, reduction, zero_infinity, &out0));
+  return Tensor(out0);
+}
+/// The negative log likelihoods of ctc_loss, and the logarithms of the likelihoods up to each step and label.
+/// `result1[n, t, s] = ln of the sum over alignments of the first t steps that end at s of the product of their probabilities`
+inline std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths, int64_t blank = 0, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__ctc_loss(log_probs.handle(), targets.handle(), input_lengths.data(), rlt::length(input_lengths.size()), target_lengths.data(), rlt::length(target_lengths.size()), blank, zero_infinity, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of ctc_loss.
+/// `out[t, n, c] = grad[n] * (e^(log_probs[t, n, c]) - the part of the likelihood that goes through c at t)`
+inline Tensor _ctc_loss_backward(const Tensor& grad, const Tensor& log_probs, const Tensor& targets, IntArrayRef input_lengths, IntArrayRef target_lengths, const Tensor& neg_log_likelihood, const Tensor& log_alpha, int64_t blank, bool zero_infinity = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__ctc_loss_backward(grad.handle(), log_probs.handle(), targets.handle(), input_lengths.data(), rlt::length(input_lengths.size()), target_lengths.data(), rlt::length(target_lengths.size()), neg_log_likelihood.handle(), log_alpha.handle(), blank, zero_infinity, &out0));
+  return Tensor(out0);
+}
 
 // nn: Functions of neural network layers.
 /// Scales scores along a dimension to probabilities.
@@ -3491,6 +4481,27 @@ inline Tensor& dropout_(Tensor& self, double p, bool train) {
   rlt::check(rlt_tensor_dropout_(self.handle(), p, train));
   return self;
 }
+/// While training, sets each channel to zero with probability p and scales up the others; otherwise returns the input.
+/// `out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)`
+inline Tensor feature_dropout(const Tensor& input, double p, bool train) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_feature_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
+}
+/// While training, sets each element with probability p to what `selu` saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+/// `out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+inline Tensor alpha_dropout(const Tensor& input, double p, bool train) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_alpha_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
+}
+/// alpha_dropout of whole channels.
+/// `out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))`
+inline Tensor feature_alpha_dropout(const Tensor& input, double p, bool train) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_feature_alpha_dropout(input.handle(), p, train, &out0));
+  return Tensor(out0);
+}
 /// dropout together with the mask it drew.
 /// `result0_i = input_i * result1_i / (1 - p), result1_i ~ Bernoulli(1 - p)`
 inline std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
@@ -3525,6 +4536,129 @@ inline Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& 
 inline Tensor one_hot(const Tensor& self, int64_t num_classes = -1) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_one_hot(self.handle(), num_classes, &out0));
+  return Tensor(out0);
+}
+/// softmax that is 0 where all of a row is minus infinity.
+/// `out_i = e^(self_i) / sum_j e^(self_j), 0 if all self_j are -inf`
+inline Tensor _safe_softmax(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__safe_softmax(self.handle(), dim, rlt::optional_dtype(dtype), &out0));
+  return Tensor(out0);
+}
+/// Scales those of the looked-up rows of a table whose norm is above a limit down to it.
+/// `self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices`
+inline Tensor& embedding_renorm_(Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+  rlt::check(rlt_tensor_embedding_renorm_(self.handle(), indices.handle(), max_norm, norm_type));
+  return self;
+}
+/// A product of two vectors with a matrix for each output.
+/// `out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]`
+inline Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const std::optional<Tensor>& bias = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_bilinear(input1.handle(), input2.handle(), weight.handle(), rlt::optional_tensor(bias), &out0));
+  return Tensor(out0);
+}
+/// Attention: for each query the mean of the values, weighted by how well their keys agree with it.
+/// `out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given`
+inline Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& attn_mask = {}, double dropout_p = 0.0, bool is_causal = false, std::optional<double> scale = {}, bool enable_gqa = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_scaled_dot_product_attention(query.handle(), key.handle(), value.handle(), rlt::optional_tensor(attn_mask), dropout_p, is_causal, rlt::optional_float(scale), enable_gqa, &out0));
+  return Tensor(out0);
+}
+/// Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
+/// `result0[b, :] = the sum over i from offsets[b] to offsets[b + 1] of per_sample_weights[i] * weight[indices[i], :]`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq = false, int64_t mode = 0, bool sparse = false, const std::optional<Tensor>& per_sample_weights = {}, bool include_last_offset = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt_tensor* out3 = nullptr;
+  rlt::check(rlt_tensor_embedding_bag(weight.handle(), indices.handle(), offsets.handle(), scale_grad_by_freq, mode, sparse, rlt::optional_tensor(per_sample_weights), include_last_offset, &out0, &out1, &out2, &out3));
+  return {Tensor(out0), Tensor(out1), Tensor(out2), Tensor(out3)};
+}
+/// embedding_bag in which one row of the table counts for nothing.
+/// `As embedding_bag, without the places where indices[i] = padding_idx`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq, int64_t mode, bool sparse, const std::optional<Tensor>& per_sample_weights, bool include_last_offset, std::optional<int64_t> padding_idx) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt_tensor* out3 = nullptr;
+  rlt::check(rlt_tensor_embedding_bag_padding_idx(weight.handle(), indices.handle(), offsets.handle(), scale_grad_by_freq, mode, sparse, rlt::optional_tensor(per_sample_weights), include_last_offset, rlt::optional_int(padding_idx), &out0, &out1, &out2, &out3));
+  return {Tensor(out0), Tensor(out1), Tensor(out2), Tensor(out3)};
+}
+
+// normalization: Layers that shift and scale to mean 0 and variance 1.
+/// Normalises each channel over the batch, then scales and shifts it; in training the running statistics follow those of the batch, else they are what is used.
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias; running = (1 - momentum) * running + momentum * new, with the variance without bias`
+inline Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training, double momentum, double eps, bool cudnn_enabled) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_batch_norm(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), rlt::optional_tensor(running_mean), rlt::optional_tensor(running_var), training, momentum, eps, cudnn_enabled, &out0));
+  return Tensor(out0);
+}
+/// batch_norm together with the mean and the reciprocal standard deviation of each channel, which are empty without training.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> native_batch_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool training, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_native_batch_norm(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), rlt::optional_tensor(running_mean), rlt::optional_tensor(running_var), training, momentum, eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// native_batch_norm whose declaration says that the running statistics change.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const Tensor& running_mean, const Tensor& running_var, bool training, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__native_batch_norm_legit(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), running_mean.handle(), running_var.handle(), training, momentum, eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// native_batch_norm without running statistics.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> _native_batch_norm_legit(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, bool training, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__native_batch_norm_legit_no_stats(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), training, momentum, eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// native_batch_norm in training, with a fourth result that other devices keep notes in: here it is empty.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const Tensor& running_mean, const Tensor& running_var, double momentum, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt_tensor* out3 = nullptr;
+  rlt::check(rlt_tensor__batch_norm_with_update(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), running_mean.handle(), running_var.handle(), momentum, eps, &out0, &out1, &out2, &out3));
+  return {Tensor(out0), Tensor(out1), Tensor(out2), Tensor(out3)};
+}
+/// Normalises each channel of each sample, then scales and shifts it; the running statistics follow the means over the samples.
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias`
+inline Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, const std::optional<Tensor>& running_mean, const std::optional<Tensor>& running_var, bool use_input_stats, double momentum, double eps, bool cudnn_enabled) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_instance_norm(input.handle(), rlt::optional_tensor(weight), rlt::optional_tensor(bias), rlt::optional_tensor(running_mean), rlt::optional_tensor(running_var), use_input_stats, momentum, eps, cudnn_enabled, &out0));
+  return Tensor(out0);
+}
+/// Normalises groups of the channels of each sample, then scales and shifts each channel.
+/// `out = (input - mean) / sqrt(var + eps) * weight + bias, mean and variance of a group`
+inline Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight = {}, const std::optional<Tensor>& bias = {}, double eps = 1e-5, bool cudnn_enabled = true) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_group_norm(input.handle(), num_groups, rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, cudnn_enabled, &out0));
+  return Tensor(out0);
+}
+/// group_norm together with the mean and the reciprocal standard deviation of each group.
+/// `result0 = (input - result1) * result2 * weight + bias`
+inline std::tuple<Tensor, Tensor, Tensor> _group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias, double eps) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor__group_norm(input.handle(), num_groups, rlt::optional_tensor(weight), rlt::optional_tensor(bias), eps, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Divides the last dimensions by their root mean square, then scales each element.
+/// `out = input / sqrt(mean(input^2) + eps) * weight; `eps` is the dtype's distance of 1 from the next number unless given`
+inline Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const std::optional<Tensor>& weight = {}, std::optional<double> eps = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rms_norm(input.handle(), normalized_shape.data(), rlt::length(normalized_shape.size()), rlt::optional_tensor(weight), rlt::optional_float(eps), &out0));
   return Tensor(out0);
 }
 
@@ -4089,6 +5223,262 @@ inline Tensor& addcdiv_outf(const Tensor& self, const Tensor& tensor1, const Ten
 inline Tensor& addcdiv_out(Tensor& out, const Tensor& self, const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) {
   return addcdiv_outf(self, tensor1, tensor2, value, out);
 }
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+inline Tensor subtract(const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_subtract_Tensor(self.handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+inline Tensor& subtract_outf(const Tensor& self, const Tensor& other, const Scalar& alpha, Tensor& out) {
+  rlt::check(rlt_tensor_subtract_out(self.handle(), other.handle(), &alpha.raw(), out.handle()));
+  return out;
+}
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+inline Tensor& subtract_out(Tensor& out, const Tensor& self, const Tensor& other, const Scalar& alpha = 1) {
+  return subtract_outf(self, other, alpha, out);
+}
+/// Subtracts a number from each element, as sub.
+/// `out_i = self_i - alpha * other`
+inline Tensor subtract(const Tensor& self, const Scalar& other, const Scalar& alpha = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_subtract_Scalar(self.handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+inline Tensor multiply(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multiply_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+inline Tensor& multiply_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_multiply_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+inline Tensor& multiply_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return multiply_outf(self, other, out);
+}
+/// Multiplies each element by a number, as mul.
+/// `out_i = self_i * other`
+inline Tensor multiply(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multiply_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor divide(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& divide_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_divide_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return divide_outf(self, other, out);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+inline Tensor divide(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor true_divide(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_true_divide_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& true_divide_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_true_divide_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+inline Tensor& true_divide_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return true_divide_outf(self, other, out);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+inline Tensor true_divide(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_true_divide_Scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+inline Tensor divide(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Tensor_mode(self.handle(), other.handle(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+inline Tensor& divide_outf(const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode, Tensor& out) {
+  rlt::check(rlt_tensor_divide_out_mode(self.handle(), other.handle(), rlt::optional_text(rounding_mode), out.handle()));
+  return out;
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+inline Tensor& divide_out(Tensor& out, const Tensor& self, const Tensor& other, std::optional<std::string_view> rounding_mode) {
+  return divide_outf(self, other, rounding_mode, out);
+}
+/// Divides by a number and rounds as asked, as div.
+/// `out_i = round(self_i / other)`
+inline Tensor divide(const Tensor& self, const Scalar& other, std::optional<std::string_view> rounding_mode) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Scalar_mode(self.handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
+}
+/// Returns the tensor itself.
+/// `out_i = +self_i`
+inline Tensor positive(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_positive(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+inline Tensor angle(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_angle(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+inline Tensor& angle_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_angle_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+inline Tensor& angle_out(Tensor& out, const Tensor& self) {
+  return angle_outf(self, out);
+}
+/// Tests which elements are equal up to a tolerance.
+/// `out_i = |self_i - other_i| <= atol + rtol * |other_i|`
+inline Tensor isclose(const Tensor& self, const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isclose(self.handle(), other.handle(), rtol, atol, equal_nan, &out0));
+  return Tensor(out0);
+}
+/// Tests which numbers have no imaginary part.
+/// `out_i = the imaginary part of self_i is 0`
+inline Tensor isreal(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isreal(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+inline std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_frexp_Tensor(self.handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+inline std::tuple<Tensor&, Tensor&> frexp_outf(const Tensor& self, Tensor& mantissa, Tensor& exponent) {
+  rlt::check(rlt_tensor_frexp_Tensor_out(self.handle(), mantissa.handle(), exponent.handle()));
+  return std::tuple<Tensor&, Tensor&>(mantissa, exponent);
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+inline std::tuple<Tensor&, Tensor&> frexp_out(Tensor& mantissa, Tensor& exponent, const Tensor& self) {
+  return frexp_outf(self, mantissa, exponent);
+}
+/// Multiplies by powers of 2.
+/// `out_i = self_i * 2^(other_i)`
+inline Tensor ldexp(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ldexp_Tensor(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+inline Tensor nextafter(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nextafter(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+inline Tensor& nextafter_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_nextafter_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+inline Tensor& nextafter_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return nextafter_outf(self, other, out);
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor gcd(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gcd(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor& gcd_(Tensor& self, const Tensor& other) {
+  rlt::check(rlt_tensor_gcd_(self.handle(), other.handle()));
+  return self;
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor& gcd_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_gcd_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+inline Tensor& gcd_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return gcd_outf(self, other, out);
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor lcm(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lcm(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor& lcm_(Tensor& self, const Tensor& other) {
+  rlt::check(rlt_tensor_lcm_(self.handle(), other.handle()));
+  return self;
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor& lcm_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_lcm_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+inline Tensor& lcm_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return lcm_outf(self, other, out);
+}
 
 // optim: Whole optimizer steps over lists of parameters.
 /// One step of stochastic gradient descent over a list of parameters. Without momentum the buffer list is empty.
@@ -4625,7 +6015,7 @@ inline Tensor& conj_physical_outf(const Tensor& self, Tensor& out) {
 inline Tensor& conj_physical_out(Tensor& out, const Tensor& self) {
   return conj_physical_outf(self, out);
 }
-/// Conjugates each element; a real tensor is returned as it is.
+/// Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
 /// `out_i = conj(self_i)`
 inline Tensor conj(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
@@ -4639,7 +6029,7 @@ inline Tensor resolve_conj(const Tensor& self) {
   rlt::check(rlt_tensor_resolve_conj(self.handle(), &out0));
   return Tensor(out0);
 }
-/// Takes the real part of each element; a real tensor is returned as it is.
+/// Shows the real part of each element; a real tensor is returned as it is.
 /// `out_i = Re(self_i)`
 inline Tensor real(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
@@ -4651,6 +6041,226 @@ inline Tensor real(const Tensor& self) {
 inline Tensor _real_part(const Tensor& self) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor__real_part(self.handle(), &out0));
+  return Tensor(out0);
+}
+
+// pooling: The largest elements, or the means, of windows.
+/// Takes the largest element of each window that slides over a sequence.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool1d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over a sequence, and its place.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_max_pool1d_with_indices(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Takes the largest element of each window that slides over an image.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
+inline std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d_with_indices(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of max_pool2d_with_indices.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor max_pool2d_with_indices_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d_with_indices_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over an image.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]`
+inline Tensor max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool3d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+/// `out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it`
+inline std::tuple<Tensor, Tensor> max_pool3d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_max_pool3d_with_indices(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of max_pool3d_with_indices.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor max_pool3d_with_indices_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool ceil_mode, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool3d_with_indices_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// The gradient of max_pool2d; the places of the maxima are found again.
+/// `out[argmax of window i] += grad_output[i]`
+inline Tensor max_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, IntArrayRef dilation = 1, bool ceil_mode = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_pool2d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), dilation.data(), rlt::length(dilation.size()), ceil_mode, &out0));
+  return Tensor(out0);
+}
+/// Takes the mean of each window that slides over a sequence.
+/// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), or without`
+inline Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool1d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, &out0));
+  return Tensor(out0);
+}
+/// Takes the mean of each window that slides over an image.
+/// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override``
+inline Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool2d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// The gradient of avg_pool2d.
+/// `out[j] = sum over windows i with j of grad_output[i] / count_i`
+inline Tensor avg_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool2d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// Takes the mean of each window that slides over an image.
+/// `out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override``
+inline Tensor avg_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride = {}, IntArrayRef padding = 0, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool3d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// The gradient of avg_pool3d.
+/// `out[j] = sum over windows i with j of grad_output[i] / count_i`
+inline Tensor avg_pool3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_avg_pool3d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), ceil_mode, count_include_pad, rlt::optional_int(divisor_override), &out0));
+  return Tensor(out0);
+}
+/// Takes means of windows that share a sequence evenly.
+/// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_avg_pool1d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows that share a sequence evenly, and their places.
+/// `out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool1d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Takes means of windows that share an image evenly.
+/// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_avg_pool2d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of adaptive_avg_pool2d.
+/// `out[j] = sum over windows i with j of grad_output[i] / size of window i`
+inline Tensor _adaptive_avg_pool2d_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__adaptive_avg_pool2d_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows that share an image evenly, and their places.
+/// `out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool2d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of adaptive_max_pool2d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor adaptive_max_pool2d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool2d_backward(grad_output.handle(), self.handle(), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows at places that random numbers choose, and their places.
+/// `window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number`
+inline std::tuple<Tensor, Tensor> fractional_max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& random_samples) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool2d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), random_samples.handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of fractional_max_pool2d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor fractional_max_pool2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool2d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes means of windows that share an image evenly.
+/// `out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline Tensor adaptive_avg_pool3d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_avg_pool3d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of adaptive_avg_pool3d.
+/// `out[j] = sum over windows i with j of grad_output[i] / size of window i`
+inline Tensor _adaptive_avg_pool3d_backward(const Tensor& grad_output, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__adaptive_avg_pool3d_backward(grad_output.handle(), self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows that share an image evenly, and their places.
+/// `out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)`
+inline std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool3d(self.handle(), output_size.data(), rlt::length(output_size.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of adaptive_max_pool3d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor adaptive_max_pool3d_backward(const Tensor& grad_output, const Tensor& self, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adaptive_max_pool3d_backward(grad_output.handle(), self.handle(), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the largest elements of windows at places that random numbers choose, and their places.
+/// `window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number`
+inline std::tuple<Tensor, Tensor> fractional_max_pool3d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& random_samples) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool3d(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), random_samples.handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradient of fractional_max_pool3d.
+/// `out[indices[i]] += grad_output[i]`
+inline Tensor fractional_max_pool3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef kernel_size, IntArrayRef output_size, const Tensor& indices) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_fractional_max_pool3d_backward(grad_output.handle(), self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), output_size.data(), rlt::length(output_size.size()), indices.handle(), &out0));
+  return Tensor(out0);
+}
+/// Puts elements back to the places where max_pool2d found them, with zeros elsewhere.
+/// `out[indices[i]] = self[i]`
+inline Tensor max_unpool2d(const Tensor& self, const Tensor& indices, IntArrayRef output_size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_unpool2d(self.handle(), indices.handle(), output_size.data(), rlt::length(output_size.size()), &out0));
+  return Tensor(out0);
+}
+/// Puts elements back to the places where max_pool3d found them, with zeros elsewhere.
+/// `out[indices[i]] = self[i]`
+inline Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntArrayRef output_size, IntArrayRef stride, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_max_unpool3d(self.handle(), indices.handle(), output_size.data(), rlt::length(output_size.size()), stride.data(), rlt::length(stride.size()), padding.data(), rlt::length(padding.size()), &out0));
   return Tensor(out0);
 }
 
@@ -4917,6 +6527,237 @@ inline Tensor bernoulli(const Tensor& self, double p, std::optional<Generator> g
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_bernoulli_p(self.handle(), p, rlt::optional_generator(generator), &out0));
   return Tensor(out0);
+}
+/// Draws normal numbers, each of its own mean.
+/// `out_i ~ N(mean_i, std^2)`
+inline Tensor normal(const Tensor& mean, double std = 1.0, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_normal_Tensor_float(mean.handle(), std, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws normal numbers, each of its own mean.
+/// `out_i ~ N(mean_i, std^2)`
+inline Tensor& normal_outf(const Tensor& mean, double std, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_normal_Tensor_float_out(mean.handle(), std, rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws normal numbers, each of its own mean.
+/// `out_i ~ N(mean_i, std^2)`
+inline Tensor& normal_out(Tensor& out, const Tensor& mean, double std = 1.0, std::optional<Generator> generator = {}) {
+  return normal_outf(mean, std, generator, out);
+}
+/// Draws normal numbers, each of its own deviation.
+/// `out_i ~ N(mean, std_i^2)`
+inline Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_normal_float_Tensor(mean, std.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws normal numbers, each of its own deviation.
+/// `out_i ~ N(mean, std_i^2)`
+inline Tensor& normal_outf(double mean, const Tensor& std, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_normal_float_Tensor_out(mean, std.handle(), rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws normal numbers, each of its own deviation.
+/// `out_i ~ N(mean, std_i^2)`
+inline Tensor& normal_out(Tensor& out, double mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  return normal_outf(mean, std, generator, out);
+}
+/// Draws normal numbers, each of its own mean and deviation.
+/// `out_i ~ N(mean_i, std_i^2)`
+inline Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_normal_Tensor_Tensor(mean.handle(), std.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws normal numbers, each of its own mean and deviation.
+/// `out_i ~ N(mean_i, std_i^2)`
+inline Tensor& normal_outf(const Tensor& mean, const Tensor& std, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_normal_Tensor_Tensor_out(mean.handle(), std.handle(), rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws normal numbers, each of its own mean and deviation.
+/// `out_i ~ N(mean_i, std_i^2)`
+inline Tensor& normal_out(Tensor& out, const Tensor& mean, const Tensor& std, std::optional<Generator> generator = {}) {
+  return normal_outf(mean, std, generator, out);
+}
+/// Draws the number of events of processes with the given means.
+/// `P(out_i = k) = self_i^k * e^(-self_i) / k!`
+inline Tensor poisson(const Tensor& self, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_poisson(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws the number of successes of `count` tries with probability `prob`.
+/// `P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)`
+inline Tensor binomial(const Tensor& count, const Tensor& prob, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_binomial(count.handle(), prob.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws from gamma distributions of the given shapes and scale 1.
+/// `out_i ~ x^(self_i - 1) * e^(-x) / Gamma(self_i)`
+inline Tensor _standard_gamma(const Tensor& self, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__standard_gamma(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws shares of 1 with the given concentrations, along the last dimension.
+/// `out ~ product of x_i^(self_i - 1)`
+inline Tensor _sample_dirichlet(const Tensor& self, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__sample_dirichlet(self.handle(), rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+inline Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement = false, std::optional<Generator> generator = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multinomial(self.handle(), num_samples, replacement, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+inline Tensor& multinomial_outf(const Tensor& self, int64_t num_samples, bool replacement, std::optional<Generator> generator, Tensor& out) {
+  rlt::check(rlt_tensor_multinomial_out(self.handle(), num_samples, replacement, rlt::optional_generator(generator), out.handle()));
+  return out;
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+inline Tensor& multinomial_out(Tensor& out, const Tensor& self, int64_t num_samples, bool replacement = false, std::optional<Generator> generator = {}) {
+  return multinomial_outf(self, num_samples, replacement, generator, out);
+}
+/// Draws integers, each equally likely, below `high`, as many as another tensor has elements.
+/// `out_i ~ U{0, ..., high - 1}`
+inline Tensor randint_like(const Tensor& self, int64_t high, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_randint_like(self.handle(), high, &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+/// Draws integers, each equally likely, below `high` and from `low` on, as many as another tensor has elements.
+/// `out_i ~ U{low, ..., high - 1}`
+inline Tensor randint_like(const Tensor& self, int64_t low, int64_t high, TensorOptions options = {}, std::optional<MemoryFormat> memory_format = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_randint_like_low_dtype(self.handle(), low, high, &options.raw(), rlt::optional_memory_format(memory_format), &out0));
+  Tensor result = Tensor(out0);
+  if (options.requires_grad()) result.set_requires_grad(true);
+  return result;
+}
+
+// recurrent: Recurrent layers and their cells, and packed sequences.
+/// Layers of long short-term memory over a sequence: the outputs, and the last output and cell state of each layer.
+/// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c), projected where there is a projection`
+inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, TensorList hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_lstm_input(input.handle(), rlt::handles(hx), rlt::length(hx.size()), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Layers of long short-term memory over packed sequences.
+/// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)`
+inline std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& data, const Tensor& batch_sizes, TensorList hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt_tensor* out2 = nullptr;
+  rlt::check(rlt_tensor_lstm_data(data.handle(), batch_sizes.handle(), rlt::handles(hx), rlt::length(hx.size()), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1, &out2));
+  return {Tensor(out0), Tensor(out1), Tensor(out2)};
+}
+/// Layers of gated recurrent units over a sequence: the outputs, and the last state of each layer.
+/// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h`
+inline std::tuple<Tensor, Tensor> gru(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_gru_input(input.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Layers of gated recurrent units over packed sequences.
+/// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h`
+inline std::tuple<Tensor, Tensor> gru(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_gru_data(data.handle(), batch_sizes.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with tanh over a sequence: the outputs, and the last state of each layer.
+/// `h = tanh(W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_tanh_input(input.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with tanh over packed sequences.
+/// `h = tanh(W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_tanh(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_tanh_data(data.handle(), batch_sizes.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with the positive part over a sequence: the outputs, and the last state of each layer.
+/// `h = max(0, W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_relu_input(input.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Recurrent layers with the positive part over packed sequences.
+/// `h = max(0, W x + b + U h + d)`
+inline std::tuple<Tensor, Tensor> rnn_relu(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx, TensorList params, bool has_biases, int64_t num_layers, double dropout, bool train, bool bidirectional) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_rnn_relu_data(data.handle(), batch_sizes.handle(), hx.handle(), rlt::handles(params), rlt::length(params.size()), has_biases, num_layers, dropout, train, bidirectional, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// One step of long short-term memory: the output and the cell state.
+/// `i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)`
+inline std::tuple<Tensor, Tensor> lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_lstm_cell(input.handle(), rlt::handles(hx), rlt::length(hx.size()), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// One step of a gated recurrent unit.
+/// `r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h`
+inline Tensor gru_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gru_cell(input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0));
+  return Tensor(out0);
+}
+/// One step of a recurrent layer with tanh.
+/// `h = tanh(W x + b + U h + d)`
+inline Tensor rnn_tanh_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rnn_tanh_cell(input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0));
+  return Tensor(out0);
+}
+/// One step of a recurrent layer with the positive part.
+/// `h = max(0, W x + b + U h + d)`
+inline Tensor rnn_relu_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh, const std::optional<Tensor>& b_ih = {}, const std::optional<Tensor>& b_hh = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_rnn_relu_cell(input.handle(), hx.handle(), w_ih.handle(), w_hh.handle(), rlt::optional_tensor(b_ih), rlt::optional_tensor(b_hh), &out0));
+  return Tensor(out0);
+}
+/// Padded sequences without their padding, step by step, and how many there are at each step.
+/// `result0 = input[0, :result1[0]], input[1, :result1[1]], ..., one after the other`
+inline std::tuple<Tensor, Tensor> _pack_padded_sequence(const Tensor& input, const Tensor& lengths, bool batch_first) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__pack_padded_sequence(input.handle(), lengths.handle(), batch_first, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Packed sequences padded to one length, and their lengths.
+/// `result0[t, b] = the next element of sequence b, or padding_value behind its end`
+inline std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor& batch_sizes, bool batch_first, const Scalar& padding_value, int64_t total_length) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor__pad_packed_sequence(data.handle(), batch_sizes.handle(), batch_first, &padding_value.raw(), total_length, &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
 }
 
 // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -6176,10 +8017,10 @@ inline Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 
 }
 /// Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; `density` divides by the total and the widths.
 /// `hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge`
-inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
+inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins = 100, OptionalArrayRef<double> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_histogram_bin_ct(self.handle(), bins, rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0, &out1));
+  rlt::check(rlt_tensor_histogram_bin_ct(self.handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
 }
 /// Counts the elements, or adds up their weights, in bins with the given ascending edges; `density` divides by the total and the widths.
@@ -6192,16 +8033,16 @@ inline std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bi
 }
 /// Finds the edges of bins of equal width for points in several dimensions, between the least and the largest coordinates or in a range.
 /// `out_d = bins_d + 1 numbers in equal steps`
-inline std::vector<Tensor> _histogramdd_bin_edges(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
+inline std::vector<Tensor> _histogramdd_bin_edges(const Tensor& self, IntArrayRef bins, OptionalArrayRef<double> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
   rlt_tensor_list* out0 = nullptr;
-  rlt::check(rlt_tensor__histogramdd_bin_edges(self.handle(), bins.data(), rlt::length(bins.size()), rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0));
+  rlt::check(rlt_tensor__histogramdd_bin_edges(self.handle(), bins.data(), rlt::length(bins.size()), range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0));
   return rlt::adopt_list(out0);
 }
 /// Counts points in several dimensions, or adds up their weights, in bins of equal width.
 /// `out[k, l, ...] = sum of weight_i of the points in bin k along the first dimension, l along the second, ...`
-inline Tensor _histogramdd_from_bin_cts(const Tensor& self, IntArrayRef bins, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
+inline Tensor _histogramdd_from_bin_cts(const Tensor& self, IntArrayRef bins, OptionalArrayRef<double> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) {
   rlt_tensor* out0 = nullptr;
-  rlt::check(rlt_tensor__histogramdd_from_bin_cts(self.handle(), bins.data(), rlt::length(bins.size()), rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0));
+  rlt::check(rlt_tensor__histogramdd_from_bin_cts(self.handle(), bins.data(), rlt::length(bins.size()), range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0));
   return Tensor(out0);
 }
 /// Counts points in several dimensions, or adds up their weights, in bins with the given ascending edges.
@@ -6231,6 +8072,1281 @@ inline Tensor segment_reduce(const Tensor& data, std::string_view reduce, const 
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_segment_reduce(data.handle(), rlt::text(reduce), rlt::optional_tensor(lengths), rlt::optional_tensor(indices), rlt::optional_tensor(offsets), axis, unsafe, rlt::optional_scalar(initial), &out0));
   return Tensor(out0);
+}
+
+// special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor lgamma(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lgamma(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor& lgamma_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_lgamma_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+inline Tensor& lgamma_out(Tensor& out, const Tensor& self) {
+  return lgamma_outf(self, out);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor digamma(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_digamma(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor& digamma_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_digamma_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+inline Tensor& digamma_out(Tensor& out, const Tensor& self) {
+  return digamma_outf(self, out);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor polygamma(int64_t n, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polygamma(n, self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& polygamma_outf(int64_t n, const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_polygamma_out(n, self.handle(), out.handle()));
+  return out;
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return polygamma_outf(n, self, out);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor special_polygamma(int64_t n, const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_polygamma(n, self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& special_polygamma_outf(int64_t n, const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_polygamma_out(n, self.handle(), out.handle()));
+  return out;
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+inline Tensor& special_polygamma_out(Tensor& out, int64_t n, const Tensor& self) {
+  return special_polygamma_outf(n, self, out);
+}
+/// Takes the logarithm of the multivariate gamma function of each element.
+/// `out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p`
+inline Tensor mvlgamma(const Tensor& self, int64_t p) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mvlgamma(self.handle(), p, &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor erfinv(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erfinv(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor& erfinv_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_erfinv_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+inline Tensor& erfinv_out(Tensor& out, const Tensor& self) {
+  return erfinv_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor i0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_i0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_(Tensor& self) {
+  rlt::check(rlt_tensor_i0_(self.handle()));
+  return self;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_i0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& i0_out(Tensor& out, const Tensor& self) {
+  return i0_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor special_i0e(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i0e(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor& special_i0e_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i0e_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_0(self_i)`
+inline Tensor& special_i0e_out(Tensor& out, const Tensor& self) {
+  return special_i0e_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor special_i1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_i1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_i1_out(Tensor& out, const Tensor& self) {
+  return special_i1_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor special_i1e(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_i1e(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor& special_i1e_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_i1e_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+/// `out_i = e^(-|self_i|) * I_1(self_i)`
+inline Tensor& special_i1e_out(Tensor& out, const Tensor& self) {
+  return special_i1e_outf(self, out);
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor special_entr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_entr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor& special_entr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_entr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the entropy of each element as a probability.
+/// `out_i = -self_i * ln(self_i), 0 at 0, -infinity below`
+inline Tensor& special_entr_out(Tensor& out, const Tensor& self) {
+  return special_entr_outf(self, out);
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor special_erfcx(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_erfcx(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor& special_erfcx_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_erfcx_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the complement of the error function, scaled by its fall.
+/// `out_i = e^(self_i^2) * erfc(self_i)`
+inline Tensor& special_erfcx_out(Tensor& out, const Tensor& self) {
+  return special_erfcx_outf(self, out);
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor special_log_ndtr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_log_ndtr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor& special_log_ndtr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_log_ndtr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the logarithm of the probability that a standard normal number lies below each element.
+/// `out_i = ln((1 + erf(self_i / sqrt(2))) / 2)`
+inline Tensor& special_log_ndtr_out(Tensor& out, const Tensor& self) {
+  return special_log_ndtr_outf(self, out);
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor special_ndtr(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_ndtr(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor& special_ndtr_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_ndtr_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the probability that a standard normal number lies below each element.
+/// `out_i = (1 + erf(self_i / sqrt(2))) / 2`
+inline Tensor& special_ndtr_out(Tensor& out, const Tensor& self) {
+  return special_ndtr_outf(self, out);
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor special_ndtri(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_ndtri(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor& special_ndtri_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_ndtri_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the number below which a standard normal one lies with each element as probability.
+/// `ndtr(out_i) = self_i`
+inline Tensor& special_ndtri_out(Tensor& out, const Tensor& self) {
+  return special_ndtri_outf(self, out);
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor special_airy_ai(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_airy_ai(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor& special_airy_ai_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_airy_ai_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes Airy's function.
+/// `out_i = Ai(x_i)`
+inline Tensor& special_airy_ai_out(Tensor& out, const Tensor& x) {
+  return special_airy_ai_outf(x, out);
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor special_bessel_j0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_j0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor& special_bessel_j0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_j0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the first kind of order 0.
+/// `out_i = J_0(self_i)`
+inline Tensor& special_bessel_j0_out(Tensor& out, const Tensor& self) {
+  return special_bessel_j0_outf(self, out);
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor special_bessel_j1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_j1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor& special_bessel_j1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_j1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the first kind of order 1.
+/// `out_i = J_1(self_i)`
+inline Tensor& special_bessel_j1_out(Tensor& out, const Tensor& self) {
+  return special_bessel_j1_outf(self, out);
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor special_bessel_y0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_y0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor& special_bessel_y0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_y0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the second kind of order 0.
+/// `out_i = Y_0(self_i)`
+inline Tensor& special_bessel_y0_out(Tensor& out, const Tensor& self) {
+  return special_bessel_y0_outf(self, out);
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor special_bessel_y1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_bessel_y1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor& special_bessel_y1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_bessel_y1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the Bessel function of the second kind of order 1.
+/// `out_i = Y_1(self_i)`
+inline Tensor& special_bessel_y1_out(Tensor& out, const Tensor& self) {
+  return special_bessel_y1_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor special_modified_bessel_i0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_i0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& special_modified_bessel_i0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_i0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+inline Tensor& special_modified_bessel_i0_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_i0_outf(self, out);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor special_modified_bessel_i1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_i1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_modified_bessel_i1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_i1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the first kind of order 1.
+/// `out_i = I_1(self_i)`
+inline Tensor& special_modified_bessel_i1_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_i1_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor special_modified_bessel_k0(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_k0(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor& special_modified_bessel_k0_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_k0_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 0.
+/// `out_i = K_0(self_i)`
+inline Tensor& special_modified_bessel_k0_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_k0_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor special_modified_bessel_k1(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_modified_bessel_k1(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor& special_modified_bessel_k1_outf(const Tensor& self, Tensor& out) {
+  rlt::check(rlt_tensor_special_modified_bessel_k1_out(self.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 1.
+/// `out_i = K_1(self_i)`
+inline Tensor& special_modified_bessel_k1_out(Tensor& out, const Tensor& self) {
+  return special_modified_bessel_k1_outf(self, out);
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor special_scaled_modified_bessel_k0(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k0(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor& special_scaled_modified_bessel_k0_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k0_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+/// `out_i = e^(x_i) * K_0(x_i)`
+inline Tensor& special_scaled_modified_bessel_k0_out(Tensor& out, const Tensor& x) {
+  return special_scaled_modified_bessel_k0_outf(x, out);
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor special_scaled_modified_bessel_k1(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k1(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor& special_scaled_modified_bessel_k1_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_scaled_modified_bessel_k1_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+/// `out_i = e^(x_i) * K_1(x_i)`
+inline Tensor& special_scaled_modified_bessel_k1_out(Tensor& out, const Tensor& x) {
+  return special_scaled_modified_bessel_k1_outf(x, out);
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor special_spherical_bessel_j0(const Tensor& x) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_spherical_bessel_j0(x.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor& special_spherical_bessel_j0_outf(const Tensor& x, Tensor& out) {
+  rlt::check(rlt_tensor_special_spherical_bessel_j0_out(x.handle(), out.handle()));
+  return out;
+}
+/// Takes the spherical Bessel function of the first kind of order 0.
+/// `out_i = sin(x_i) / x_i, 1 at 0`
+inline Tensor& special_spherical_bessel_j0_out(Tensor& out, const Tensor& x) {
+  return special_spherical_bessel_j0_outf(x, out);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor igamma(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igamma(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igamma_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_igamma_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igamma_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return igamma_outf(self, other, out);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor igammac(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igammac(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igammac_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_igammac_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+inline Tensor& igammac_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return igammac_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor special_zeta(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor& special_zeta_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self_i)`
+inline Tensor& special_zeta_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor special_zeta(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta_self_scalar(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor& special_zeta_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_self_scalar_out(&self.raw(), other.handle(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function of one exponent.
+/// `out_i = sum over k >= 0 of (other_i + k)^(-self)`
+inline Tensor& special_zeta_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor special_zeta(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_zeta_other_scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor& special_zeta_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_zeta_other_scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+/// Takes the Hurwitz zeta function from one number on.
+/// `out_i = sum over k >= 0 of (other + k)^(-self_i)`
+inline Tensor& special_zeta_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return special_zeta_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor special_xlog1py(const Tensor& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py(self.handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor& special_xlog1py_outf(const Tensor& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_out(self.handle(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+/// `out_i = self_i * ln(1 + other_i), 0 where self_i = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor special_xlog1py(const Scalar& self, const Tensor& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py_self_scalar(&self.raw(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor& special_xlog1py_outf(const Scalar& self, const Tensor& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_self_scalar_out(&self.raw(), other.handle(), out.handle()));
+  return out;
+}
+/// Multiplies a number by the logarithm of 1 plus each element.
+/// `out_i = self * ln(1 + other_i), 0 for self = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor special_xlog1py(const Tensor& self, const Scalar& other) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_xlog1py_other_scalar(self.handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor& special_xlog1py_outf(const Tensor& self, const Scalar& other, Tensor& out) {
+  rlt::check(rlt_tensor_special_xlog1py_other_scalar_out(self.handle(), &other.raw(), out.handle()));
+  return out;
+}
+/// Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+/// `out_i = self_i * ln(1 + other), 0 where self_i = 0`
+inline Tensor& special_xlog1py_out(Tensor& out, const Tensor& self, const Scalar& other) {
+  return special_xlog1py_outf(self, other, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor special_chebyshev_polynomial_t(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_t_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind of one degree.
+/// `T_n(x) = cos(n * arccos(x))`
+inline Tensor& special_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor special_chebyshev_polynomial_u(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_u_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind of one degree.
+/// `U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))`
+inline Tensor& special_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_v(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_v_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind of one degree.
+/// `V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor special_chebyshev_polynomial_w(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_chebyshev_polynomial_w_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind of one degree.
+/// `W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)`
+inline Tensor& special_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_t(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_t_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+/// `T_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_t_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_t_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_u(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_u_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+/// `U_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_u_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_u_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_v(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_v_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+/// `V_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_v_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_v_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor special_shifted_chebyshev_polynomial_w(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_shifted_chebyshev_polynomial_w_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+/// `W_n(2 x - 1)`
+inline Tensor& special_shifted_chebyshev_polynomial_w_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_shifted_chebyshev_polynomial_w_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of each degree, at one number.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor special_hermite_polynomial_h(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_h_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes the physicists' Hermite polynomial of one degree.
+/// `H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_h_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_hermite_polynomial_h_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of each degree, at one number.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor special_hermite_polynomial_he(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_hermite_polynomial_he_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes the probabilists' Hermite polynomial of one degree.
+/// `He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)`
+inline Tensor& special_hermite_polynomial_he_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_hermite_polynomial_he_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of each degree, at one number.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor special_laguerre_polynomial_l(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_laguerre_polynomial_l_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Laguerre's polynomial of one degree.
+/// `(n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)`
+inline Tensor& special_laguerre_polynomial_l_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_laguerre_polynomial_l_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Tensor& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p(x.handle(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Tensor& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_out(x.handle(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Tensor& x, const Tensor& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Scalar& x, const Tensor& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_x_scalar(&x.raw(), n.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Scalar& x, const Tensor& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_x_scalar_out(&x.raw(), n.handle(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of each degree, at one number.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Scalar& x, const Tensor& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor special_legendre_polynomial_p(const Tensor& x, const Scalar& n) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_n_scalar(x.handle(), &n.raw(), &out0));
+  return Tensor(out0);
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_outf(const Tensor& x, const Scalar& n, Tensor& out) {
+  rlt::check(rlt_tensor_special_legendre_polynomial_p_n_scalar_out(x.handle(), &n.raw(), out.handle()));
+  return out;
+}
+/// Takes Legendre's polynomial of one degree.
+/// `(n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)`
+inline Tensor& special_legendre_polynomial_p_out(Tensor& out, const Tensor& x, const Scalar& n) {
+  return special_legendre_polynomial_p_outf(x, n, out);
 }
 
 // view: Other shapes over the same storage.
@@ -6407,6 +9523,631 @@ inline Tensor ravel(const Tensor& self) {
 inline Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_diagonal(self.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Removes the given dimensions that have size 1.
+/// `out = self`
+inline Tensor squeeze(const Tensor& self, IntArrayRef dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_dims(self.handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes `length` elements of a dimension from where a tensor says.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t length) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_narrow_Tensor(self.handle(), dim, start.handle(), length, &out0));
+  return Tensor(out0);
+}
+/// Adds the gradients of windows up where they lie.
+/// `out[..., i, ...] = sum of grad_in[..., w, ..., k] over w * step + k = i`
+inline Tensor unfold_backward(const Tensor& grad_in, IntArrayRef input_sizes, int64_t dim, int64_t size, int64_t step) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unfold_backward(grad_in.handle(), input_sizes.data(), rlt::length(input_sizes.size()), dim, size, step, &out0));
+  return Tensor(out0);
+}
+/// Transposes and conjugates each matrix of a batch.
+/// `out[..., j, i] = conj(self[..., i, j])`
+inline Tensor adjoint(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adjoint(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+/// `out_i = self_i`
+inline Tensor& detach_(Tensor& self) {
+  rlt::check(rlt_tensor_detach_(self.handle()));
+  return self;
+}
+/// Splits a dimension as split does; the parts are not counted as views of one another.
+/// `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
+inline std::vector<Tensor> unsafe_split(const Tensor& self, int64_t split_size, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unsafe_split_Tensor(self.handle(), split_size, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Shows the conjugate of each element, which is computed where it is needed.
+/// `out_i = conj(self_i)`
+inline Tensor _conj(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__conj(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows the opposite of each element, which is computed where it is needed.
+/// `out_i = -self_i`
+inline Tensor _neg_view(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__neg_view(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Carries out a negation that was put off.
+/// `out_i = self_i`
+inline Tensor resolve_neg(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_resolve_neg(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows complex numbers as pairs of real ones.
+/// `out[..., 0] = Re(self), out[..., 1] = Im(self)`
+inline Tensor view_as_real(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_view_as_real(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows pairs of real numbers as complex ones.
+/// `out = self[..., 0] + self[..., 1] * sqrt(-1)`
+inline Tensor view_as_complex(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_view_as_complex(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows the imaginary part of each element.
+/// `out_i = Im(self_i)`
+inline Tensor imag(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_imag(self.handle(), &out0));
+  return Tensor(out0);
+}
+
+// view_copy: The views as copies: results with memory of their own.
+/// Copies the tensor.
+/// `out_i = self_i`
+inline Tensor alias_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_alias_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Copies what as_strided shows.
+/// `out[i] = storage[storage_offset + sum_k i_k * stride_k]`
+inline Tensor as_strided_copy(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_as_strided_copy(self.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
+  return Tensor(out0);
+}
+/// Copies the diagonal of two dimensions, as a last dimension.
+/// `out[..., i] = self[i, i + offset] of dim1 and dim2`
+inline Tensor diagonal_copy(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_diagonal_copy(self.handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Repeats dimensions of size 1; -1 keeps a size.
+/// `out[..., j, ...] = self[..., 0, ...]`
+inline Tensor expand_copy(const Tensor& self, IntArrayRef size, bool implicit = false) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_expand_copy(self.handle(), size.data(), rlt::length(size.size()), implicit, &out0));
+  return Tensor(out0);
+}
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_narrow_copy(self.handle(), dim, start, length, &out0));
+  return Tensor(out0);
+}
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor& narrow_copy_outf(const Tensor& self, int64_t dim, int64_t start, int64_t length, Tensor& out) {
+  rlt::check(rlt_tensor_narrow_copy_out(self.handle(), dim, start, length, out.handle()));
+  return out;
+}
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+inline Tensor& narrow_copy_out(Tensor& out, const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  return narrow_copy_outf(self, dim, start, length, out);
+}
+/// Copies the tensor with its dimensions in another order.
+/// `dimension k of out = dimension dims[k] of self`
+inline Tensor permute_copy(const Tensor& self, IntArrayRef dims) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_permute_copy(self.handle(), dims.data(), rlt::length(dims.size()), &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor without its dimensions of size 1.
+/// `out = self`
+inline Tensor squeeze_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor without a dimension whose size is 1.
+/// `out = self`
+inline Tensor squeeze_copy(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_copy_dim(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor without the given dimensions whose size is 1.
+/// `out = self`
+inline Tensor squeeze_copy(const Tensor& self, IntArrayRef dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_copy_dims(self.handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
+}
+/// Copies a matrix transposed; a vector as it is.
+/// `out[j, i] = self[i, j]`
+inline Tensor t_copy(const Tensor& self) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_t_copy(self.handle(), &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor with two dimensions swapped.
+/// `out[..., j, ..., i, ...] = self[..., i, ..., j, ...]`
+inline Tensor transpose_copy(const Tensor& self, int64_t dim0, int64_t dim1) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_transpose_copy_int(self.handle(), dim0, dim1, &out0));
+  return Tensor(out0);
+}
+/// Copies windows of a dimension, each `step` further, into a new last dimension.
+/// `out[..., w, ..., k] = self[..., w * step + k, ...]`
+inline Tensor unfold_copy(const Tensor& self, int64_t dimension, int64_t size, int64_t step) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unfold_copy(self.handle(), dimension, size, step, &out0));
+  return Tensor(out0);
+}
+/// Copies the tensor with a new dimension of size 1.
+/// `out[..., 0, ...] = self`
+inline Tensor unsqueeze_copy(const Tensor& self, int64_t dim) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unsqueeze_copy(self.handle(), dim, &out0));
+  return Tensor(out0);
+}
+/// Copies the elements into other sizes; one size may be -1.
+/// `out_i = self_i in row-major order`
+inline Tensor view_copy(const Tensor& self, IntArrayRef size) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_view_copy(self.handle(), size.data(), rlt::length(size.size()), &out0));
+  return Tensor(out0);
+}
+/// Copies the parts of the given sizes of a dimension.
+/// `out_k = the next split_sizes[k] slices of self`
+inline std::vector<Tensor> split_with_sizes_copy(const Tensor& self, IntArrayRef split_sizes, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_split_with_sizes_copy(self.handle(), split_sizes.data(), rlt::length(split_sizes.size()), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Copies the slices of a dimension.
+/// `out_k = self[..., k, ...]`
+inline std::vector<Tensor> unbind_copy(const Tensor& self, int64_t dim = 0) {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unbind_copy_int(self.handle(), dim, &out0));
+  return rlt::adopt_list(out0);
+}
+
+// vision: Images: other sizes, borders, columns, pixels.
+/// Takes the nearest element for each place of a sequence of another size.
+/// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest1d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_nearest1d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_nearest1d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest1d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of a sequence of another size, given as a size or as factors.
+/// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest1d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of an image of another size.
+/// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest2d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_nearest2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_nearest2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of an image of another size, given as a size or as factors.
+/// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of a volume of another size.
+/// `out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest3d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_nearest3d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_nearest3d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest3d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the nearest element for each place of a volume of another size, given as a size or as factors.
+/// `out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_nearest3d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_nearest3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a sequence of another size.
+/// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact1d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact1d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_nearest_exact1d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_nearest_exact1d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact1d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a sequence of another size, given as a size or as factors.
+/// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact1d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of an image of another size.
+/// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact2d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact2d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_nearest_exact2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_nearest_exact2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of an image of another size, given as a size or as factors.
+/// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a volume of another size.
+/// `out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact3d(const Tensor& self, IntArrayRef output_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact3d(self.handle(), output_size.data(), rlt::length(output_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _upsample_nearest_exact3d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor _upsample_nearest_exact3d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact3d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Takes the element whose middle is nearest for each place of a volume of another size, given as a size or as factors.
+/// `out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out`
+inline Tensor _upsample_nearest_exact3d(const Tensor& input, OptionalIntArrayRef output_size, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__upsample_nearest_exact3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a sequence linearly to another size.
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_linear1d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_linear1d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_linear1d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_linear1d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_linear1d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a sequence linearly to another size, given as a size or as factors.
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_linear1d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_linear1d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image linearly to another size.
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_bilinear2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bilinear2d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_bilinear2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_bilinear2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bilinear2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image linearly to another size, given as a size or as factors.
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_bilinear2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bilinear2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a volume linearly to another size.
+/// `out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_trilinear3d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_trilinear3d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_trilinear3d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_trilinear3d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_d = {}, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_trilinear3d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_d), rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates a volume linearly to another size, given as a size or as factors.
+/// `out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least`
+inline Tensor upsample_trilinear3d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_trilinear3d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image cubically to another size.
+/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_bicubic2d(const Tensor& self, IntArrayRef output_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bicubic2d(self.handle(), output_size.data(), rlt::length(output_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// The gradient of upsample_bicubic2d.
+/// `out[j] = sum_i weight of j in i * grad_output[i]`
+inline Tensor upsample_bicubic2d_backward(const Tensor& grad_output, IntArrayRef output_size, IntArrayRef input_size, bool align_corners, std::optional<double> scales_h = {}, std::optional<double> scales_w = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bicubic2d_backward(grad_output.handle(), output_size.data(), rlt::length(output_size.size()), input_size.data(), rlt::length(input_size.size()), align_corners, rlt::optional_float(scales_h), rlt::optional_float(scales_w), &out0));
+  return Tensor(out0);
+}
+/// Interpolates an image cubically to another size, given as a size or as factors.
+/// `out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out`
+inline Tensor upsample_bicubic2d(const Tensor& input, OptionalIntArrayRef output_size, bool align_corners, OptionalArrayRef<double> scale_factors) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_upsample_bicubic2d_vec(input.handle(), output_size.raw_data(), output_size.raw_length(), align_corners, scale_factors.raw_data(), scale_factors.raw_length(), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a sequence with itself, mirrored at its first and last elements.
+/// `out[i] = self[j], j = |i - left| mirrored at size - 1`
+inline Tensor reflection_pad1d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad1d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of reflection_pad1d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor reflection_pad1d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad1d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds an image with itself, mirrored at its first and last elements.
+/// `out[i] = self[j], j = |i - left| mirrored at size - 1`
+inline Tensor reflection_pad2d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad2d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of reflection_pad2d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor reflection_pad2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad2d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a volume with itself, mirrored at its first and last elements.
+/// `out[i] = self[j], j = |i - left| mirrored at size - 1`
+inline Tensor reflection_pad3d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad3d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of reflection_pad3d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor reflection_pad3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_reflection_pad3d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a sequence with itself, repeated beyond its first and last elements.
+/// `out[i] = self[min(max(i - left, 0), size - 1)]`
+inline Tensor replication_pad1d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad1d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of replication_pad1d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor replication_pad1d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad1d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds an image with itself, repeated beyond its first and last elements.
+/// `out[i] = self[min(max(i - left, 0), size - 1)]`
+inline Tensor replication_pad2d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad2d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of replication_pad2d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor replication_pad2d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad2d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds a volume with itself, repeated beyond its first and last elements.
+/// `out[i] = self[min(max(i - left, 0), size - 1)]`
+inline Tensor replication_pad3d(const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad3d(self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of replication_pad3d.
+/// `out[j] = sum of grad_output[i] over the i that j was copied to`
+inline Tensor replication_pad3d_backward(const Tensor& grad_output, const Tensor& self, IntArrayRef padding) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_replication_pad3d_backward(grad_output.handle(), self.handle(), padding.data(), rlt::length(padding.size()), &out0));
+  return Tensor(out0);
+}
+/// Surrounds the last dimensions with a constant (`constant`), with mirrored (`reflect`), repeated (`replicate`) or wrapped (`circular`) elements.
+/// `out[..., i + left, ...] = self[..., i, ...], else what `mode` says`
+inline Tensor pad(const Tensor& self, IntArrayRef pad, std::string_view mode = "constant", std::optional<double> value = {}) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pad(self.handle(), pad.data(), rlt::length(pad.size()), rlt::text(mode), rlt::optional_float(value), &out0));
+  return Tensor(out0);
+}
+/// Surrounds the last dimensions with what lies at their other end.
+/// `out[..., i, ...] = self[..., (i - left) mod d, ...]`
+inline Tensor _pad_circular(const Tensor& self, IntArrayRef pad) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__pad_circular(self.handle(), pad.data(), rlt::length(pad.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes a column of elements for each position of a kernel that slides over an image.
+/// `out[c * kernel + k, i] = self[c, i * stride - padding + k * dilation], 0 in the padding`
+inline Tensor im2col(const Tensor& self, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_im2col(self.handle(), kernel_size.data(), rlt::length(kernel_size.size()), dilation.data(), rlt::length(dilation.size()), padding.data(), rlt::length(padding.size()), stride.data(), rlt::length(stride.size()), &out0));
+  return Tensor(out0);
+}
+/// Sums columns of elements, one for each position of a kernel, into the image they were taken from.
+/// `out[c, i * stride - padding + k * dilation] += self[c * kernel + k, i]`
+inline Tensor col2im(const Tensor& self, IntArrayRef output_size, IntArrayRef kernel_size, IntArrayRef dilation, IntArrayRef padding, IntArrayRef stride) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_col2im(self.handle(), output_size.data(), rlt::length(output_size.size()), kernel_size.data(), rlt::length(kernel_size.size()), dilation.data(), rlt::length(dilation.size()), padding.data(), rlt::length(padding.size()), stride.data(), rlt::length(stride.size()), &out0));
+  return Tensor(out0);
+}
+/// Turns groups of r * r channels into squares of r * r pixels.
+/// `out[c, h * r + a, w * r + b] = self[c * r * r + a * r + b, h, w]`
+inline Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pixel_shuffle(self.handle(), upscale_factor, &out0));
+  return Tensor(out0);
+}
+/// Turns squares of r * r pixels into groups of r * r channels: undoes pixel_shuffle.
+/// `out[c * r * r + a * r + b, h, w] = self[c, h * r + a, w * r + b]`
+inline Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_pixel_unshuffle(self.handle(), downscale_factor, &out0));
+  return Tensor(out0);
+}
+/// Deals out the channels of groups: the first of each, then the second of each, and so on.
+/// `out[n, c * groups + g] = self[n, g * (C / groups) + c]`
+inline Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_channel_shuffle(self.handle(), groups, &out0));
+  return Tensor(out0);
+}
+/// Deals out the channels of groups: the first of each, then the second of each, and so on.
+/// `out[n, c * groups + g] = self[n, g * (C / groups) + c]`
+inline Tensor native_channel_shuffle(const Tensor& self, int64_t groups) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_native_channel_shuffle(self.handle(), groups, &out0));
+  return Tensor(out0);
+}
+/// Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, &out0));
+  return Tensor(out0);
+}
+/// Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor grid_sampler_2d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_2d(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, &out0));
+  return Tensor(out0);
+}
+/// Reads volumes at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor grid_sampler_3d(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_3d(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, &out0));
+  return Tensor(out0);
+}
+/// The kernel of grid_sampler: the image at the places of a grid, or its derivative by the grid of so high an order along each dimension.
+/// `out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements`
+inline Tensor _grid_sample(const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, IntArrayRef orders) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__grid_sample(input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, orders.data(), rlt::length(orders.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradient of _grid_sample by the image.
+/// `out[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names`
+inline Tensor _grid_spread(const Tensor& grad_output, IntArrayRef input_size, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, IntArrayRef orders) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__grid_spread(grad_output.handle(), input_size.data(), rlt::length(input_size.size()), grid.handle(), interpolation_mode, padding_mode, align_corners, orders.data(), rlt::length(orders.size()), &out0));
+  return Tensor(out0);
+}
+/// The gradients of grid_sampler_2d by input and grid, those that `output_mask` asks for; the others have no elements.
+/// `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c grad_output[n, c, i] * d input[n, c, p] / dp`
+inline std::tuple<Tensor, Tensor> grid_sampler_2d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, ArrayRef<bool> output_mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_2d_backward(grad_output.handle(), input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, rlt::flags(output_mask), rlt::length(output_mask.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// The gradients of grid_sampler_3d by input and grid, those that `output_mask` asks for; the others have no elements.
+/// `result0[n, c, p] += grad_output[n, c, i], p the place that grid[n, i] names; result1[n, i] = sum_c grad_output[n, c, i] * d input[n, c, p] / dp`
+inline std::tuple<Tensor, Tensor> grid_sampler_3d_backward(const Tensor& grad_output, const Tensor& input, const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners, ArrayRef<bool> output_mask) {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_grid_sampler_3d_backward(grad_output.handle(), input.handle(), grid.handle(), interpolation_mode, padding_mode, align_corners, rlt::flags(output_mask), rlt::length(output_mask.size()), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Makes the grid that an affine map takes the places of an image to, for grid_sampler.
+/// `out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1`
+inline Tensor affine_grid_generator(const Tensor& theta, IntArrayRef size, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_affine_grid_generator(theta.handle(), size.data(), rlt::length(size.size()), align_corners, &out0));
+  return Tensor(out0);
+}
+/// The gradient of affine_grid_generator.
+/// `out[n] = sum_i grad[n, i] * (x_i, y_i, 1)`
+inline Tensor affine_grid_generator_backward(const Tensor& grad, IntArrayRef size, bool align_corners) {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_affine_grid_generator_backward(grad.handle(), size.data(), rlt::length(size.size()), align_corners, &out0));
   return Tensor(out0);
 }
 

@@ -23,6 +23,19 @@ Tensor prelu(const Tensor& weight) const {
   rlt::check(rlt_tensor_prelu(handle(), weight.handle(), &out0));
   return Tensor(out0);
 }
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+Tensor logit(std::optional<double> eps = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_logit(handle(), rlt::optional_float(eps), &out0));
+  return Tensor(out0);
+}
+/// Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if `eps` is given.
+/// `out_i = ln(self_i / (1 - self_i))`
+Tensor& logit_(std::optional<double> eps = {}) const {
+  rlt::check(rlt_tensor_logit_(handle(), rlt::optional_float(eps)));
+  return const_cast<Tensor&>(*this);
+}
 
 // bitwise: Bits of integers and bools.
 /// Turns each bit.
@@ -491,6 +504,22 @@ Tensor& fill_(const Tensor& value) const {
   return const_cast<Tensor&>(*this);
 }
 
+// distance: Distances and angles between vectors.
+/// The p-norm of the difference of two tensors, taken as vectors.
+/// `out = |self - other|_p`
+Tensor dist(const Tensor& other, const Scalar& p = 2) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_dist(handle(), other.handle(), &p.raw(), &out0));
+  return Tensor(out0);
+}
+/// Scales the slices along a dimension whose p-norm is above a limit down to it.
+/// `out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i`
+Tensor renorm(const Scalar& p, int64_t dim, const Scalar& maxnorm) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_renorm(handle(), &p.raw(), dim, &maxnorm.raw(), &out0));
+  return Tensor(out0);
+}
+
 // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
 /// Raises 2 to each element.
 /// `out_i = 2^(self_i)`
@@ -909,6 +938,81 @@ Tensor& xlogy_(const Scalar& other) const {
   rlt::check(rlt_tensor_xlogy_Scalar_Other_(handle(), &other.raw()));
   return const_cast<Tensor&>(*this);
 }
+/// Raises each element to a power, in doubles.
+/// `out_i = self_i^(exponent_i)`
+Tensor float_power(const Tensor& exponent) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Tensor_Tensor(handle(), exponent.handle(), &out0));
+  return Tensor(out0);
+}
+/// Raises each element to one power, in doubles.
+/// `out_i = self_i^exponent`
+Tensor float_power(const Scalar& exponent) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_float_power_Tensor_Scalar(handle(), &exponent.raw(), &out0));
+  return Tensor(out0);
+}
+/// Raises each element to a power, in place.
+/// `self_i = self_i^(exponent_i)`
+Tensor& float_power_(const Tensor& exponent) const {
+  rlt::check(rlt_tensor_float_power_Tensor_(handle(), exponent.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Raises each element to one power, in place.
+/// `self_i = self_i^exponent`
+Tensor& float_power_(const Scalar& exponent) const {
+  rlt::check(rlt_tensor_float_power_Scalar_(handle(), &exponent.raw()));
+  return const_cast<Tensor&>(*this);
+}
+
+// factory: Sequences, identities, windows, and tensors made in the image of others.
+/// Makes a tensor with the dtype and device of another, without setting its elements.
+/// `out_i = unspecified`
+Tensor new_empty(IntArrayRef size, TensorOptions options = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_new_empty(handle(), size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  return Tensor(out0);
+}
+/// Makes a tensor with the dtype and device of another and the given strides, without setting its elements.
+/// `out_i = unspecified`
+Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride, TensorOptions options = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_new_empty_strided(handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), &options.raw(), &out0));
+  return Tensor(out0);
+}
+/// Makes a tensor with the dtype and device of another, filled with one value.
+/// `out_i = fill_value`
+Tensor new_full(IntArrayRef size, const Scalar& fill_value, TensorOptions options = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_new_full(handle(), size.data(), rlt::length(size.size()), &fill_value.raw(), &options.raw(), &out0));
+  return Tensor(out0);
+}
+/// Makes a tensor of ones with the dtype and device of another.
+/// `out_i = 1`
+Tensor new_ones(IntArrayRef size, TensorOptions options = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_new_ones(handle(), size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  return Tensor(out0);
+}
+/// Makes a tensor of zeros with the dtype and device of another.
+/// `out_i = 0`
+Tensor new_zeros(IntArrayRef size, TensorOptions options = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_new_zeros(handle(), size.data(), rlt::length(size.size()), &options.raw(), &out0));
+  return Tensor(out0);
+}
+/// Gives the tensor other sizes, and more memory if they need it; elements that were not there before are not set.
+/// `out = the first elements of the storage of self, in row-major order`
+Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format = {}) const {
+  rlt::check(rlt_tensor_resize_(handle(), size.data(), rlt::length(size.size()), rlt::optional_memory_format(memory_format)));
+  return const_cast<Tensor&>(*this);
+}
+/// Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
+/// `out = the first elements of the storage of self, in row-major order`
+Tensor& resize_as_(const Tensor& the_template, std::optional<MemoryFormat> memory_format = {}) const {
+  rlt::check(rlt_tensor_resize_as_(handle(), the_template.handle(), rlt::optional_memory_format(memory_format)));
+  return const_cast<Tensor&>(*this);
+}
 
 // indexing: Picking, placing and joining elements by index.
 /// Takes the slices of a dimension that an index lists.
@@ -1142,6 +1246,13 @@ Tensor diagonal_scatter(const Tensor& src, int64_t offset = 0, int64_t dim1 = 0,
   rlt::check(rlt_tensor_diagonal_scatter(handle(), src.handle(), offset, dim1, dim2, &out0));
   return Tensor(out0);
 }
+/// A copy of the tensor with the elements replaced that the given sizes and strides show.
+/// `out.as_strided(size, stride, storage_offset) = src, else out = self`
+Tensor as_strided_scatter(const Tensor& src, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_as_strided_scatter(handle(), src.handle(), size.data(), rlt::length(size.size()), stride.data(), rlt::length(stride.size()), rlt::optional_int(storage_offset), &out0));
+  return Tensor(out0);
+}
 /// Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
 /// `out[..., i, i + offset] = self[..., i]`
 Tensor diag_embed(int64_t offset = 0, int64_t dim1 = -2, int64_t dim2 = -1) const {
@@ -1350,6 +1461,13 @@ Tensor rot90(int64_t k = 1, IntArrayRef dims = {0, 1}) const {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_rot90(handle(), k, dims.data(), rlt::length(dims.size()), &out0));
   return Tensor(out0);
+}
+/// Splits a dimension as chunk does; the parts are not counted as views of one another.
+/// `out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)`
+std::vector<Tensor> unsafe_chunk(int64_t chunks, int64_t dim = 0) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unsafe_chunk(handle(), chunks, dim, &out0));
+  return rlt::adopt_list(out0);
 }
 
 // linalg: Products of matrices.
@@ -1868,6 +1986,218 @@ Tensor& addcdiv_(const Tensor& tensor1, const Tensor& tensor2, const Scalar& val
   rlt::check(rlt_tensor_addcdiv_(handle(), tensor1.handle(), tensor2.handle(), &value.raw()));
   return const_cast<Tensor&>(*this);
 }
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+Tensor subtract(const Tensor& other, const Scalar& alpha = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_subtract_Tensor(handle(), other.handle(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Subtracts element by element, as sub.
+/// `out_i = self_i - alpha * other_i`
+Tensor& subtract_(const Tensor& other, const Scalar& alpha = 1) const {
+  rlt::check(rlt_tensor_subtract_Tensor_(handle(), other.handle(), &alpha.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Subtracts a number from each element, as sub.
+/// `out_i = self_i - alpha * other`
+Tensor subtract(const Scalar& other, const Scalar& alpha = 1) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_subtract_Scalar(handle(), &other.raw(), &alpha.raw(), &out0));
+  return Tensor(out0);
+}
+/// Subtracts a number from each element, as sub.
+/// `out_i = self_i - alpha * other`
+Tensor& subtract_(const Scalar& other, const Scalar& alpha = 1) const {
+  rlt::check(rlt_tensor_subtract_Scalar_(handle(), &other.raw(), &alpha.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+Tensor multiply(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multiply_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies element by element, as mul.
+/// `out_i = self_i * other_i`
+Tensor& multiply_(const Tensor& other) const {
+  rlt::check(rlt_tensor_multiply_Tensor_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Multiplies each element by a number, as mul.
+/// `out_i = self_i * other`
+Tensor multiply(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multiply_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Multiplies each element by a number, as mul.
+/// `out_i = self_i * other`
+Tensor& multiply_(const Scalar& other) const {
+  rlt::check(rlt_tensor_multiply_Scalar_(handle(), &other.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+Tensor divide(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+Tensor& divide_(const Tensor& other) const {
+  rlt::check(rlt_tensor_divide_Tensor_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+Tensor divide(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+Tensor& divide_(const Scalar& other) const {
+  rlt::check(rlt_tensor_divide_Scalar_(handle(), &other.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+Tensor true_divide(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_true_divide_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Divides element by element, as div; integers give floating point.
+/// `out_i = self_i / other_i`
+Tensor& true_divide_(const Tensor& other) const {
+  rlt::check(rlt_tensor_true_divide_Tensor_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+Tensor true_divide(const Scalar& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_true_divide_Scalar(handle(), &other.raw(), &out0));
+  return Tensor(out0);
+}
+/// Divides each element by a number, as div; integers give floating point.
+/// `out_i = self_i / other`
+Tensor& true_divide_(const Scalar& other) const {
+  rlt::check(rlt_tensor_true_divide_Scalar_(handle(), &other.raw()));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+Tensor divide(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Tensor_mode(handle(), other.handle(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
+}
+/// Divides and rounds as asked, as div: not at all, toward zero, or down.
+/// `out_i = round(self_i / other_i)`
+Tensor& divide_(const Tensor& other, std::optional<std::string_view> rounding_mode) const {
+  rlt::check(rlt_tensor_divide_Tensor_mode_(handle(), other.handle(), rlt::optional_text(rounding_mode)));
+  return const_cast<Tensor&>(*this);
+}
+/// Divides by a number and rounds as asked, as div.
+/// `out_i = round(self_i / other)`
+Tensor divide(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_divide_Scalar_mode(handle(), &other.raw(), rlt::optional_text(rounding_mode), &out0));
+  return Tensor(out0);
+}
+/// Divides by a number and rounds as asked, as div.
+/// `out_i = round(self_i / other)`
+Tensor& divide_(const Scalar& other, std::optional<std::string_view> rounding_mode) const {
+  rlt::check(rlt_tensor_divide_Scalar_mode_(handle(), &other.raw(), rlt::optional_text(rounding_mode)));
+  return const_cast<Tensor&>(*this);
+}
+/// Returns the tensor itself.
+/// `out_i = +self_i`
+Tensor positive() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_positive(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+/// `out_i = the angle from the first axis to self_i`
+Tensor angle() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_angle(handle(), &out0));
+  return Tensor(out0);
+}
+/// Tests which elements are equal up to a tolerance.
+/// `out_i = |self_i - other_i| <= atol + rtol * |other_i|`
+Tensor isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isclose(handle(), other.handle(), rtol, atol, equal_nan, &out0));
+  return Tensor(out0);
+}
+/// Tests which numbers have no imaginary part.
+/// `out_i = the imaginary part of self_i is 0`
+Tensor isreal() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_isreal(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+/// `self_i = mantissa_i * 2^(exponent_i)`
+std::tuple<Tensor, Tensor> frexp() const {
+  rlt_tensor* out0 = nullptr;
+  rlt_tensor* out1 = nullptr;
+  rlt::check(rlt_tensor_frexp_Tensor(handle(), &out0, &out1));
+  return {Tensor(out0), Tensor(out1)};
+}
+/// Multiplies by powers of 2.
+/// `out_i = self_i * 2^(other_i)`
+Tensor ldexp(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_ldexp_Tensor(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+Tensor nextafter(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_nextafter(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the next floating-point number in the direction of another.
+/// `out_i = the number next to self_i towards other_i`
+Tensor& nextafter_(const Tensor& other) const {
+  rlt::check(rlt_tensor_nextafter_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+Tensor gcd(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_gcd(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the greatest common divisor.
+/// `out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0`
+Tensor& gcd_(const Tensor& other) const {
+  rlt::check(rlt_tensor_gcd_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+Tensor lcm(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lcm(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the least common multiple.
+/// `out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0`
+Tensor& lcm_(const Tensor& other) const {
+  rlt::check(rlt_tensor_lcm_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
 
 // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
 /// Adds element by element.
@@ -2204,7 +2534,7 @@ Tensor& conj_physical_() const {
   rlt::check(rlt_tensor_conj_physical_(handle()));
   return const_cast<Tensor&>(*this);
 }
-/// Conjugates each element; a real tensor is returned as it is.
+/// Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
 /// `out_i = conj(self_i)`
 Tensor conj() const {
   rlt_tensor* out0 = nullptr;
@@ -2257,6 +2587,55 @@ Tensor& bernoulli_(double p = 0.5, std::optional<Generator> generator = {}) cons
 Tensor& bernoulli_(const Tensor& p, std::optional<Generator> generator = {}) const {
   rlt::check(rlt_tensor_bernoulli_Tensor_(handle(), p.handle(), rlt::optional_generator(generator)));
   return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with exponential numbers.
+/// `self_i ~ lambd * e^(-lambd * x)`
+Tensor& exponential_(double lambd = 1.0, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_exponential_(handle(), lambd, rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with Cauchy numbers.
+/// `self_i ~ sigma / (pi * ((x - median)^2 + sigma^2))`
+Tensor& cauchy_(double median = 0.0, double sigma = 1.0, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_cauchy_(handle(), median, sigma, rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with powers of e of normal numbers.
+/// `ln(self_i) ~ N(mean, std^2)`
+Tensor& log_normal_(double mean = 1.0, double std = 2.0, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_log_normal_(handle(), mean, std, rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with numbers of tries up to the first success.
+/// `P(self_i = k) = (1 - p)^(k - 1) * p`
+Tensor& geometric_(double p, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_geometric_(handle(), p, rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds exactly.
+/// `self_i ~ U{0, ..., largest}`
+Tensor& random_(std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_random_(handle(), rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with integers, each equally likely, below `to` and from `from` on.
+/// `self_i ~ U{from, ..., to - 1}`
+Tensor& random_(int64_t from, std::optional<int64_t> to, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_random_from_(handle(), from, rlt::optional_int(to), rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Fills the tensor with integers, each equally likely, below `to`.
+/// `self_i ~ U{0, ..., to - 1}`
+Tensor& random_(int64_t to, std::optional<Generator> generator = {}) const {
+  rlt::check(rlt_tensor_random_to_(handle(), to, rlt::optional_generator(generator)));
+  return const_cast<Tensor&>(*this);
+}
+/// Draws indices with probabilities proportional to the weights of each row.
+/// `P(out_j = i) = self_i / sum_k self_k`
+Tensor multinomial(int64_t num_samples, bool replacement = false, std::optional<Generator> generator = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_multinomial(handle(), num_samples, replacement, rlt::optional_generator(generator), &out0));
+  return Tensor(out0);
 }
 
 // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -2766,10 +3145,10 @@ Tensor histc(int64_t bins = 100, const Scalar& min = 0, const Scalar& max = 0) c
 }
 /// Counts the elements, or adds up their weights, in bins of equal width between two numbers, or between the least and the largest element; `density` divides by the total and the widths.
 /// `hist_k = sum of weight_i with edge_k <= self_i < edge_(k + 1); the last bin has its right edge`
-std::tuple<Tensor, Tensor> histogram(int64_t bins = 100, std::optional<ArrayRef<double>> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) const {
+std::tuple<Tensor, Tensor> histogram(int64_t bins = 100, OptionalArrayRef<double> range = {}, const std::optional<Tensor>& weight = {}, bool density = false) const {
   rlt_tensor* out0 = nullptr;
   rlt_tensor* out1 = nullptr;
-  rlt::check(rlt_tensor_histogram_bin_ct(handle(), bins, rlt::optional_floats(range), rlt::optional_length(range), rlt::optional_tensor(weight), density, &out0, &out1));
+  rlt::check(rlt_tensor_histogram_bin_ct(handle(), bins, range.raw_data(), range.raw_length(), rlt::optional_tensor(weight), density, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
 }
 /// Counts the elements, or adds up their weights, in bins with the given ascending edges; `density` divides by the total and the widths.
@@ -2779,6 +3158,100 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& bins, const std::optional<Ten
   rlt_tensor* out1 = nullptr;
   rlt::check(rlt_tensor_histogram_bins_tensor(handle(), bins.handle(), rlt::optional_tensor(weight), density, &out0, &out1));
   return {Tensor(out0), Tensor(out1)};
+}
+
+// special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+Tensor lgamma() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_lgamma(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the size of the gamma function of each element.
+/// `out_i = ln |Gamma(self_i)|`
+Tensor& lgamma_() const {
+  rlt::check(rlt_tensor_lgamma_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+Tensor digamma() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_digamma(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the derivative of the logarithm of the gamma function at each element.
+/// `out_i = Gamma'(self_i) / Gamma(self_i)`
+Tensor& digamma_() const {
+  rlt::check(rlt_tensor_digamma_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the n-th derivative of the digamma function at each element.
+/// `out_i = psi^(n)(self_i)`
+Tensor polygamma(int64_t n) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_polygamma(n, handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the logarithm of the multivariate gamma function of each element.
+/// `out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p`
+Tensor mvlgamma(int64_t p) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mvlgamma(handle(), p, &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+Tensor erfinv() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_erfinv(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the number whose error function is each element.
+/// `erf(out_i) = self_i`
+Tensor& erfinv_() const {
+  rlt::check(rlt_tensor_erfinv_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+Tensor i0() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_i0(handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the modified Bessel function of the first kind of order 0.
+/// `out_i = I_0(self_i)`
+Tensor& i0_() const {
+  rlt::check(rlt_tensor_i0_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+Tensor igamma(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igamma(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies below a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)`
+Tensor& igamma_(const Tensor& other) const {
+  rlt::check(rlt_tensor_igamma_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+Tensor igammac(const Tensor& other) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_igammac(handle(), other.handle(), &out0));
+  return Tensor(out0);
+}
+/// Takes the share of the gamma function's integral that lies above a bound.
+/// `out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)`
+Tensor& igammac_(const Tensor& other) const {
+  rlt::check(rlt_tensor_igammac_(handle(), other.handle()));
+  return const_cast<Tensor&>(*this);
 }
 
 // view: Other shapes over the same storage.
@@ -2976,5 +3449,111 @@ Tensor reshape_as(const Tensor& other) const {
 Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const {
   rlt_tensor* out0 = nullptr;
   rlt::check(rlt_tensor_diagonal(handle(), offset, dim1, dim2, &out0));
+  return Tensor(out0);
+}
+/// Removes the given dimensions that have size 1.
+/// `out = self`
+Tensor squeeze(IntArrayRef dim) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_squeeze_dims(handle(), dim.data(), rlt::length(dim.size()), &out0));
+  return Tensor(out0);
+}
+/// Takes `length` elements of a dimension from where a tensor says.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+Tensor narrow(int64_t dim, const Tensor& start, int64_t length) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_narrow_Tensor(handle(), dim, start.handle(), length, &out0));
+  return Tensor(out0);
+}
+/// Shows windows of a dimension, each `step` further, in a new last dimension.
+/// `out[..., w, ..., k] = self[..., w * step + k, ...]`
+Tensor unfold(int64_t dimension, int64_t size, int64_t step) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_unfold(handle(), dimension, size, step, &out0));
+  return Tensor(out0);
+}
+/// Transposes each matrix of a batch.
+/// `out[..., j, i] = self[..., i, j]`
+Tensor mT() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mT(handle(), &out0));
+  return Tensor(out0);
+}
+/// Transposes and conjugates each matrix of a batch.
+/// `out[..., j, i] = conj(self[..., i, j])`
+Tensor mH() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_mH(handle(), &out0));
+  return Tensor(out0);
+}
+/// Transposes and conjugates each matrix of a batch.
+/// `out[..., j, i] = conj(self[..., i, j])`
+Tensor adjoint() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_adjoint(handle(), &out0));
+  return Tensor(out0);
+}
+/// Transposes and conjugates a matrix.
+/// `out[j, i] = conj(self[i, j])`
+Tensor matrix_H() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_matrix_H(handle(), &out0));
+  return Tensor(out0);
+}
+/// Turns the order of the dimensions around.
+/// `out[k, ..., i] = self[i, ..., k]`
+Tensor numpy_T() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_numpy_T(handle(), &out0));
+  return Tensor(out0);
+}
+/// Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+/// `out_i = self_i`
+Tensor& detach_() const {
+  rlt::check(rlt_tensor_detach_(handle()));
+  return const_cast<Tensor&>(*this);
+}
+/// Splits a dimension as split does; the parts are not counted as views of one another.
+/// `out_k = self[..., k * split_size : (k + 1) * split_size, ...]`
+std::vector<Tensor> unsafe_split(int64_t split_size, int64_t dim = 0) const {
+  rlt_tensor_list* out0 = nullptr;
+  rlt::check(rlt_tensor_unsafe_split_Tensor(handle(), split_size, dim, &out0));
+  return rlt::adopt_list(out0);
+}
+/// Shows the conjugate of each element, which is computed where it is needed.
+/// `out_i = conj(self_i)`
+Tensor _conj() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__conj(handle(), &out0));
+  return Tensor(out0);
+}
+/// Shows the opposite of each element, which is computed where it is needed.
+/// `out_i = -self_i`
+Tensor _neg_view() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor__neg_view(handle(), &out0));
+  return Tensor(out0);
+}
+/// Carries out a negation that was put off.
+/// `out_i = self_i`
+Tensor resolve_neg() const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_resolve_neg(handle(), &out0));
+  return Tensor(out0);
+}
+/// Converts to complex numbers of halves.
+/// `out_i = self_i`
+Tensor chalf(std::optional<MemoryFormat> memory_format = {}) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_chalf(handle(), rlt::optional_memory_format(memory_format), &out0));
+  return Tensor(out0);
+}
+
+// view_copy: The views as copies: results with memory of their own.
+/// Copies `length` elements of a dimension from `start` on.
+/// `out[..., i, ...] = self[..., start + i, ...]`
+Tensor narrow_copy(int64_t dim, int64_t start, int64_t length) const {
+  rlt_tensor* out0 = nullptr;
+  rlt::check(rlt_tensor_narrow_copy(handle(), dim, start, length, &out0));
   return Tensor(out0);
 }

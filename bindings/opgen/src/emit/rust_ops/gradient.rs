@@ -313,7 +313,7 @@ fn literal(op: &Op, plan: &Plan, outputs: &[String], before: &[String]) -> Strin
         let value = match kept.kind {
             _ if before.contains(&kept.name) => format!("saved_{}", name.trim_end_matches('_')),
             KeptKind::Input(Kind::TensorList, _) => format!("MetaList::of({name})"),
-            KeptKind::Input(Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})"),
+            KeptKind::Input(Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})?"),
             KeptKind::Input(_, Use::Metadata) => format!("Meta::of({name})"),
             KeptKind::Input(Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})?"),
             KeptKind::Input(..) => format!("Saved::input_if({condition}, {name})?"),
@@ -386,7 +386,7 @@ fn in_place(op: &Op, form: &Form) -> String {
         let condition = plan.condition(op, kept);
         let value = match (kind, used) {
             (Kind::TensorList, _) => format!("MetaList::of({name})"),
-            (Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})"),
+            (Kind::TensorOptionalList, _) => format!("Saved::list_if({condition}, {name})?"),
             (_, Use::Metadata) => format!("Meta::of({name})"),
             (Kind::TensorOptional, _) => format!("Saved::option_if({condition}, {name})?"),
             _ if name == target => format!("Saved::before_write_if({condition}, {name})?"),

@@ -75,25 +75,6 @@ pub fn linalg_vecdot(x: &Tensor, y: &Tensor, dim: i64) -> Result<Tensor> {
     ops::squeeze_dim(&ops::squeeze_dim(&ops::matmul(&row, &column)?, -1)?, -1)
 }
 
-/// The powers of each element, from 0 on.
-pub fn linalg_vander(x: &Tensor, n: Option<i64>) -> Result<Tensor> {
-    ensure!(
-        x.dtype() != DType::Bool,
-        Runtime,
-        "linalg.vander supports floating point, complex, and integer tensors, but got Bool"
-    );
-    let x = if x.ndim() == 0 { ops::reshape(x, &[1])? } else { x.clone() };
-    let sizes = x.sizes();
-    let count = n.unwrap_or(sizes[sizes.len() - 1]);
-    ensure!(count > 1, Runtime, "N must be greater than 1.");
-    let mut shape = DimVec::from_slice(&sizes);
-    shape.push(count - 1);
-    let factors = ops::expand(&ops::unsqueeze(&x, -1)?, &shape, false)?;
-    let powers = ops::cumprod(&factors, -1, None)?;
-    shape[sizes.len()] = 1;
-    ops::cat(&[&ops::ones(&shape, x.options())?, &powers], -1)
-}
-
 /// The sum of a matrix's diagonal.
 pub fn trace(self_: &Tensor) -> Result<Tensor> {
     ensure!(self_.ndim() == 2, Runtime, "trace: expected a matrix, but got tensor with dim {}", self_.ndim());

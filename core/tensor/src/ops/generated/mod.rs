@@ -9,10 +9,16 @@ mod activation;
 #[cfg(feature = "op-bitwise")]
 mod bitwise;
 mod comparison;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 mod copy;
 mod creation;
+#[cfg(feature = "op-distance")]
+mod distance;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -22,29 +28,47 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 #[cfg(feature = "op-optim")]
 mod optim;
 mod pointwise;
+#[cfg(feature = "op-pooling")]
+mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 #[cfg(feature = "op-series")]
 mod series;
 #[cfg(feature = "op-sorting")]
 mod sorting;
+#[cfg(feature = "op-special")]
+mod special;
 mod view;
+#[cfg(feature = "op-view_copy")]
+mod view_copy;
+#[cfg(feature = "op-vision")]
+mod vision;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
 #[cfg(feature = "op-bitwise")]
 pub use bitwise::*;
 pub use comparison::*;
+#[cfg(feature = "op-convolution")]
+pub use convolution::*;
 pub use copy::*;
 pub use creation::*;
+#[cfg(feature = "op-distance")]
+pub use distance::*;
 #[cfg(feature = "op-elementary")]
 pub use elementary::*;
+#[cfg(feature = "op-factory")]
+pub use factory::*;
 pub use indexing::*;
 #[cfg(feature = "op-joining")]
 pub use joining::*;
@@ -54,19 +78,31 @@ pub use linalg::*;
 pub use loss::*;
 #[cfg(feature = "op-nn")]
 pub use nn::*;
+#[cfg(feature = "op-normalization")]
+pub use normalization::*;
 #[cfg(feature = "op-numeric")]
 pub use numeric::*;
 #[cfg(feature = "op-optim")]
 pub use optim::*;
 pub use pointwise::*;
+#[cfg(feature = "op-pooling")]
+pub use pooling::*;
 #[cfg(feature = "op-random")]
 pub use random::*;
+#[cfg(feature = "op-recurrent")]
+pub use recurrent::*;
 pub use reduction::*;
 #[cfg(feature = "op-series")]
 pub use series::*;
 #[cfg(feature = "op-sorting")]
 pub use sorting::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
 pub use view::*;
+#[cfg(feature = "op-view_copy")]
+pub use view_copy::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 /// The operator table of this build.
 pub static FAMILIES: &[&[&OpDef]] = &[
@@ -76,12 +112,18 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     BITWISE,
     #[cfg(feature = "op-comparison")]
     COMPARISON,
+    #[cfg(feature = "op-convolution")]
+    CONVOLUTION,
     #[cfg(feature = "op-copy")]
     COPY,
     #[cfg(feature = "op-creation")]
     CREATION,
+    #[cfg(feature = "op-distance")]
+    DISTANCE,
     #[cfg(feature = "op-elementary")]
     ELEMENTARY,
+    #[cfg(feature = "op-factory")]
+    FACTORY,
     #[cfg(feature = "op-indexing")]
     INDEXING,
     #[cfg(feature = "op-joining")]
@@ -92,20 +134,32 @@ pub static FAMILIES: &[&[&OpDef]] = &[
     LOSS,
     #[cfg(feature = "op-nn")]
     NN,
+    #[cfg(feature = "op-normalization")]
+    NORMALIZATION,
     #[cfg(feature = "op-numeric")]
     NUMERIC,
     #[cfg(feature = "op-optim")]
     OPTIM,
     #[cfg(feature = "op-pointwise")]
     POINTWISE,
+    #[cfg(feature = "op-pooling")]
+    POOLING,
     #[cfg(feature = "op-random")]
     RANDOM,
+    #[cfg(feature = "op-recurrent")]
+    RECURRENT,
     #[cfg(feature = "op-reduction")]
     REDUCTION,
     #[cfg(feature = "op-series")]
     SERIES,
     #[cfg(feature = "op-sorting")]
     SORTING,
+    #[cfg(feature = "op-special")]
+    SPECIAL,
     #[cfg(feature = "op-view")]
     VIEW,
+    #[cfg(feature = "op-view_copy")]
+    VIEW_COPY,
+    #[cfg(feature = "op-vision")]
+    VISION,
 ];

@@ -141,11 +141,6 @@ impl Expr {
         Expr::of(|| ops::linalg_vecdot(self.tensor()?, y.into().tensor()?, dim))
     }
 
-    /// `linalg_vander`: Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
-    pub fn linalg_vander(&self, n: Option<i64>) -> Expr {
-        Expr::of(|| ops::linalg_vander(self.tensor()?, n))
-    }
-
     /// `trace`: Sums the diagonal of a matrix; integers give int64.
     pub fn trace(&self) -> Expr {
         Expr::of(|| ops::trace(self.tensor()?))

@@ -7,10 +7,16 @@ mod activation;
 #[cfg(feature = "op-bitwise")]
 mod bitwise;
 mod comparison;
+#[cfg(feature = "op-convolution")]
+mod convolution;
 mod copy;
 mod creation;
+#[cfg(feature = "op-distance")]
+mod distance;
 #[cfg(feature = "op-elementary")]
 mod elementary;
+#[cfg(feature = "op-factory")]
+mod factory;
 mod indexing;
 #[cfg(feature = "op-joining")]
 mod joining;
@@ -20,14 +26,26 @@ mod linalg;
 mod loss;
 #[cfg(feature = "op-nn")]
 mod nn;
+#[cfg(feature = "op-normalization")]
+mod normalization;
 #[cfg(feature = "op-numeric")]
 mod numeric;
 mod pointwise;
+#[cfg(feature = "op-pooling")]
+mod pooling;
 #[cfg(feature = "op-random")]
 mod random;
+#[cfg(feature = "op-recurrent")]
+mod recurrent;
 mod reduction;
 #[cfg(feature = "op-series")]
 mod series;
 #[cfg(feature = "op-sorting")]
 mod sorting;
+#[cfg(feature = "op-special")]
+mod special;
 mod view;
+#[cfg(feature = "op-view_copy")]
+mod view_copy;
+#[cfg(feature = "op-vision")]
+mod vision;

@@ -74,7 +74,7 @@ mod gradient {
         let mut result = forward::glu(self_, dim)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = GluBackward0 { self_: Saved::input_if(edges.needs(0), self_), dim };
+            let node = GluBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, dim };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

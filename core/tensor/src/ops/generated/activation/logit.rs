@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::logit(self_, eps)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = LogitBackward0 { self_: Saved::input_if(edges.needs(0), self_), eps };
+            let node = LogitBackward0 { self_: Saved::input_if(edges.needs(0), self_)?, eps };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -87,7 +87,7 @@ mod gradient {
         let (result0, result1) = forward::_rrelu(self_, lower, upper, generator)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = RreluBackward0 { result1: Saved::nth_output_if(edges.needs(0), &result1, 1) };
+            let node = RreluBackward0 { result1: Saved::nth_output_if(edges.needs(0), &result1, 1)? };
             autograd::record(&[&result0, &result1], edges, node);
         }
         Ok((result0, result1))

@@ -138,8 +138,8 @@ mod gradient {
         if autograd::should_record([input, weight].into_iter().chain(bias)) {
             let edges = Edges::new().with(input).with(weight).with_option(bias);
             let node = ConvolutionBackward0 {
-                input: Saved::input_if(edges.needs(0) || edges.needs(1), input),
-                weight: Saved::input_if(edges.needs(0) || edges.needs(1), weight),
+                input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
+                weight: Saved::input_if(edges.needs(0) || edges.needs(1), weight)?,
                 stride: DimVec::from_slice(stride),
                 padding: DimVec::from_slice(padding),
                 dilation: DimVec::from_slice(dilation),

@@ -89,8 +89,8 @@ mod gradient {
         if autograd::should_record([grad_output, input]) {
             let edges = Edges::new().with(grad_output).with(input);
             let node = ConvolutionWeightBackward0 {
-                grad_output: Saved::input_if(edges.needs(0) || edges.needs(1), grad_output),
-                input: Saved::input_if(edges.needs(0) || edges.needs(1), input),
+                grad_output: Saved::input_if(edges.needs(0) || edges.needs(1), grad_output)?,
+                input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
                 stride: DimVec::from_slice(stride),
                 padding: DimVec::from_slice(padding),
                 dilation: DimVec::from_slice(dilation),

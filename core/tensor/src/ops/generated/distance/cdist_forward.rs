@@ -50,10 +50,10 @@ mod gradient {
         if autograd::should_record([x1, x2]) {
             let edges = Edges::new().with(x1).with(x2);
             let node = CdistForwardBackward0 {
-                x1: Saved::input_if(edges.needs(0) || edges.needs(1), x1),
-                x2: Saved::input_if(edges.needs(0) || edges.needs(1), x2),
+                x1: Saved::input_if(edges.needs(0) || edges.needs(1), x1)?,
+                x2: Saved::input_if(edges.needs(0) || edges.needs(1), x2)?,
                 p,
-                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result),
+                result: Saved::output_if(edges.needs(0) || edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

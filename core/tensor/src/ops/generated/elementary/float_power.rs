@@ -217,9 +217,9 @@ mod gradient {
         if autograd::should_record([self_, exponent]) {
             let edges = Edges::new().with(self_).with(exponent);
             let node = FloatPowerBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent),
-                result: Saved::output_if(edges.needs(1), &result),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                exponent: Saved::input_if(edges.needs(0) || edges.needs(1), exponent)?,
+                result: Saved::output_if(edges.needs(1), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -272,7 +272,7 @@ mod gradient {
         let mut result = forward::float_power_tensor_scalar(self_, exponent)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = FloatPowerBackward1 { self_: Saved::input_if(edges.needs(0), self_), exponent };
+            let node = FloatPowerBackward1 { self_: Saved::input_if(edges.needs(0), self_)?, exponent };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -317,8 +317,8 @@ mod gradient {
             let edges = Edges::new().with(exponent);
             let node = FloatPowerBackward2 {
                 self_,
-                exponent: Saved::input_if(edges.needs(0), exponent),
-                result: Saved::output_if(edges.needs(0), &result),
+                exponent: Saved::input_if(edges.needs(0), exponent)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -76,8 +76,8 @@ mod gradient {
         if autograd::should_record([abs, angle]) {
             let edges = Edges::new().with(abs).with(angle);
             let node = PolarBackward0 {
-                abs: Saved::input_if(edges.needs(0) || edges.needs(1), abs),
-                angle: Saved::input_if(edges.needs(0) || edges.needs(1), angle),
+                abs: Saved::input_if(edges.needs(0) || edges.needs(1), abs)?,
+                angle: Saved::input_if(edges.needs(0) || edges.needs(1), angle)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -80,7 +80,7 @@ mod gradient {
         let mut result = forward::index_tensor(self_, indices)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = IndexBackward0 { self_: Meta::of(self_), indices: Saved::list_if(edges.needs(0), indices) };
+            let node = IndexBackward0 { self_: Meta::of(self_), indices: Saved::list_if(edges.needs(0), indices)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

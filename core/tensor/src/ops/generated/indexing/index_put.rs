@@ -95,7 +95,7 @@ mod gradient {
         if autograd::should_record([self_, values]) {
             let edges = Edges::new().with(self_).with(values);
             let node = IndexPutBackward0 {
-                indices: Saved::list_if(edges.needs(0) || edges.needs(1), indices),
+                indices: Saved::list_if(edges.needs(0) || edges.needs(1), indices)?,
                 values: Meta::of(values),
                 accumulate,
             };
@@ -111,7 +111,7 @@ mod gradient {
             return forward::index_put_(self_, indices, values, accumulate);
         }
         let edges = Edges::new().with(self_).with(values);
-        let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices);
+        let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices)?;
         let saved_values = Meta::of(values);
         forward::index_put_(self_, indices, values, accumulate)?;
         let node = IndexPutBackward0 { indices: saved_indices, values: saved_values, accumulate };

@@ -131,7 +131,7 @@ mod gradient {
         if autograd::should_record([self_, values]) {
             let edges = Edges::new().with(self_).with(values);
             let node = IndexPutImplBackward0 {
-                indices: Saved::list_if(edges.needs(0) || edges.needs(1), indices),
+                indices: Saved::list_if(edges.needs(0) || edges.needs(1), indices)?,
                 values: Meta::of(values),
                 accumulate,
             };
@@ -153,7 +153,7 @@ mod gradient {
             return forward::_index_put_impl_(self_, indices, values, accumulate, unsafe_);
         }
         let edges = Edges::new().with(self_).with(values);
-        let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices);
+        let saved_indices = Saved::list_if(edges.needs(0) || edges.needs(1), indices)?;
         let saved_values = Meta::of(values);
         forward::_index_put_impl_(self_, indices, values, accumulate, unsafe_)?;
         let node = IndexPutImplBackward0 { indices: saved_indices, values: saved_values, accumulate };

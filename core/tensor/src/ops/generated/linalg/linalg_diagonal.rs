@@ -15,7 +15,7 @@ use rushlight_base::Result;
 ///
 /// Source: <https://pytorch.org/docs/2.7/generated/torch.linalg.diagonal.html>
 pub fn linalg_diagonal(a: &Tensor, offset: i64, dim1: i64, dim2: i64) -> Result<Tensor> {
-    let keys = dispatch::active(a.keys());
+    let keys = dispatch::active_for_view(a.keys());
     if keys.is_boxed() {
         return dispatch::boxed(&LINALG_DIAGONAL, keys, vec![a.into(), offset.into(), dim1.into(), dim2.into()])?
             .extract();

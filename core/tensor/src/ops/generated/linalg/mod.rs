@@ -21,7 +21,6 @@ mod linalg_cross;
 mod linalg_diagonal;
 mod linalg_matmul;
 mod linalg_multi_dot;
-mod linalg_vander;
 mod linalg_vecdot;
 mod linear;
 mod matmul;
@@ -50,7 +49,6 @@ pub use linalg_cross::linalg_cross;
 pub use linalg_diagonal::linalg_diagonal;
 pub use linalg_matmul::linalg_matmul;
 pub use linalg_multi_dot::{linalg_multi_dot, linalg_multi_dot_out};
-pub use linalg_vander::linalg_vander;
 pub use linalg_vecdot::linalg_vecdot;
 pub use linear::{linear, linear_out};
 pub use matmul::{matmul, matmul_out};
@@ -98,7 +96,6 @@ pub static LINALG: &[&OpDef] = &[
     &linalg_matmul::LINALG_MATMUL,
     &linalg_multi_dot::LINALG_MULTI_DOT,
     &linalg_multi_dot::LINALG_MULTI_DOT_OUT,
-    &linalg_vander::LINALG_VANDER,
     &linalg_vecdot::LINALG_VECDOT,
     &linear::LINEAR,
     &linear::LINEAR_OUT,

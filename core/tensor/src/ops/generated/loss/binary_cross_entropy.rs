@@ -117,9 +117,9 @@ mod gradient {
         if autograd::should_record([self_, target]) {
             let edges = Edges::new().with(self_).with(target);
             let node = BinaryCrossEntropyBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                target: Saved::input_if(edges.needs(0) || edges.needs(1), target),
-                weight: Saved::option_if(edges.needs(0) || edges.needs(1), weight),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
+                weight: Saved::option_if(edges.needs(0) || edges.needs(1), weight)?,
                 reduction,
             };
             autograd::record_result(&mut result, edges, node);

@@ -174,14 +174,14 @@ mod gradient {
         if autograd::should_record([log_probs]) {
             let edges = Edges::new().with(log_probs);
             let node = CtcLossBackward0 {
-                log_probs: Saved::input_if(edges.needs(0), log_probs),
-                targets: Saved::input_if(edges.needs(0), targets),
+                log_probs: Saved::input_if(edges.needs(0), log_probs)?,
+                targets: Saved::input_if(edges.needs(0), targets)?,
                 input_lengths: DimVec::from_slice(input_lengths),
                 target_lengths: DimVec::from_slice(target_lengths),
                 blank,
                 zero_infinity,
-                result0: Saved::output_if(edges.needs(0), &result0),
-                result1: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                result0: Saved::output_if(edges.needs(0), &result0)?,
+                result1: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

@@ -99,9 +99,9 @@ mod gradient {
         if autograd::should_record([grad_output, self_, target]) {
             let edges = Edges::new().with(grad_output).with(self_).with(target);
             let node = MseLossBackwardBackward0 {
-                grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output),
-                self_: Saved::input_if(edges.needs(0), self_),
-                target: Saved::input_if(edges.needs(0), target),
+                grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                target: Saved::input_if(edges.needs(0), target)?,
                 reduction,
             };
             autograd::record_result(&mut result, edges, node);

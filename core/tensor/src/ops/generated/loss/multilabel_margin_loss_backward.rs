@@ -77,10 +77,10 @@ mod gradient {
         if autograd::should_record([grad_output, self_]) {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = MultilabelMarginLossBackwardBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                target: Saved::input_if(edges.needs(0), target),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                target: Saved::input_if(edges.needs(0), target)?,
                 reduction,
-                is_target: Saved::input_if(edges.needs(0), is_target),
+                is_target: Saved::input_if(edges.needs(0), is_target)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -56,10 +56,10 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MultilabelMarginLossForwardBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                target: Saved::input_if(edges.needs(0), target),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                target: Saved::input_if(edges.needs(0), target)?,
                 reduction,
-                is_target: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                is_target: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

@@ -87,8 +87,8 @@ mod gradient {
         if autograd::should_record([self_, target]) {
             let edges = Edges::new().with(self_).with(target);
             let node = SmoothL1LossBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                target: Saved::input_if(edges.needs(0) || edges.needs(1), target),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                target: Saved::input_if(edges.needs(0) || edges.needs(1), target)?,
                 reduction,
                 beta,
             };

@@ -119,9 +119,9 @@ mod gradient {
         if autograd::should_record([grad_output, self_, target]) {
             let edges = Edges::new().with(grad_output).with(self_).with(target);
             let node = SmoothL1LossBackwardBackward0 {
-                grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output),
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_),
-                target: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), target),
+                grad_output: Saved::input_if(edges.needs(1) || edges.needs(2), grad_output)?,
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), self_)?,
+                target: Saved::input_if(edges.needs(0) || edges.needs(1) || edges.needs(2), target)?,
                 reduction,
                 beta,
             };

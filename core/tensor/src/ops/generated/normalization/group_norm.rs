@@ -118,12 +118,12 @@ mod gradient {
         if autograd::should_record([input].into_iter().chain(weight).chain(bias)) {
             let edges = Edges::new().with(input).with_option(weight).with_option(bias);
             let node = GroupNormBackward0 {
-                input: Saved::input_if(edges.needs(0) || edges.needs(1), input),
+                input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
                 num_groups,
-                weight: Saved::option_if(edges.needs(0), weight),
+                weight: Saved::option_if(edges.needs(0), weight)?,
                 eps,
-                result1: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result1, 1),
-                result2: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result2, 2),
+                result1: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result1, 1)?,
+                result2: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result2, 2)?,
             };
             autograd::record(&[&result0, &result1, &result2], edges, node);
         }

@@ -131,14 +131,14 @@ mod gradient {
         if autograd::should_record([input].into_iter().chain(weight).chain(bias)) {
             let edges = Edges::new().with(input).with_option(weight).with_option(bias);
             let node = NativeBatchNormBackward0 {
-                input: Saved::input_if(edges.needs(0) || edges.needs(1), input),
-                weight: Saved::option_if(edges.needs(0), weight),
-                running_mean: Saved::option_if(edges.needs(0) || edges.needs(1), running_mean),
-                running_var: Saved::option_if(edges.needs(0) || edges.needs(1), running_var),
+                input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
+                weight: Saved::option_if(edges.needs(0), weight)?,
+                running_mean: Saved::option_if(edges.needs(0) || edges.needs(1), running_mean)?,
+                running_var: Saved::option_if(edges.needs(0) || edges.needs(1), running_var)?,
                 training,
                 eps,
-                result1: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result1, 1),
-                result2: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result2, 2),
+                result1: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result1, 1)?,
+                result2: Saved::nth_output_if(edges.needs(0) || edges.needs(1), &result2, 2)?,
             };
             autograd::record(&[&result0, &result1, &result2], edges, node);
         }

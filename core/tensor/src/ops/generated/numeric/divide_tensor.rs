@@ -103,8 +103,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = DivBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -119,7 +119,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
-        let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other);
+        let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::divide_tensor_(self_, other)?;
         let node = DivBackward0 { self_: saved_self, other: saved_other };
         autograd::rebase_history(self_, edges, node)

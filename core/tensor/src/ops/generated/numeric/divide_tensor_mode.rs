@@ -109,8 +109,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = DivBackward2 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
                 rounding_mode: rounding_mode.map(str::to_string),
             };
             autograd::record_result(&mut result, edges, node);
@@ -126,7 +126,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
-        let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other);
+        let saved_other = Saved::input_if(edges.needs(0) || edges.needs(1), other)?;
         forward::divide_tensor_mode_(self_, other, rounding_mode)?;
         let node =
             DivBackward2 { self_: saved_self, other: saved_other, rounding_mode: rounding_mode.map(str::to_string) };

@@ -78,7 +78,7 @@ mod gradient {
         let (result0, result1) = forward::frexp_tensor(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = FrexpBackward0 { exponent: Saved::nth_output_if(edges.needs(0), &result1, 1) };
+            let node = FrexpBackward0 { exponent: Saved::nth_output_if(edges.needs(0), &result1, 1)? };
             autograd::record(&[&result0, &result1], edges, node);
         }
         Ok((result0, result1))

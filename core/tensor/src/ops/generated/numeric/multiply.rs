@@ -158,8 +158,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MulBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(0), other),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(0), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -174,7 +174,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_).with(other);
         let saved_self = Saved::before_write_if(edges.needs(1), self_)?;
-        let saved_other = Saved::input_if(edges.needs(0), other);
+        let saved_other = Saved::input_if(edges.needs(0), other)?;
         forward::multiply_tensor_(self_, other)?;
         let node = MulBackward0 { self_: saved_self, other: saved_other };
         autograd::rebase_history(self_, edges, node)

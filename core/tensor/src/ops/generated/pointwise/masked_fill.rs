@@ -185,7 +185,7 @@ mod gradient {
         let mut result = forward::masked_fill_tensor(self_, mask, value)?;
         if autograd::should_record([self_, value]) {
             let edges = Edges::new().with(self_).with(value);
-            let node = MaskedFillBackward1 { mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask) };
+            let node = MaskedFillBackward1 { mask: Saved::input_if(edges.needs(0) || edges.needs(1), mask)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -198,7 +198,7 @@ mod gradient {
             return forward::masked_fill_tensor_(self_, mask, value);
         }
         let edges = Edges::new().with(self_).with(value);
-        let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask);
+        let saved_mask = Saved::input_if(edges.needs(0) || edges.needs(1), mask)?;
         forward::masked_fill_tensor_(self_, mask, value)?;
         let node = MaskedFillBackward1 { mask: saved_mask };
         autograd::rebase_history(self_, edges, node)

@@ -77,8 +77,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = MinimumBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -50,7 +50,7 @@ mod gradient {
         let mut result = forward::adaptive_avg_pool2d(self_, output_size)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = AdaptiveAvgPool2dBackward0 { self_: Saved::input_if(edges.needs(0), self_) };
+            let node = AdaptiveAvgPool2dBackward0 { self_: Saved::input_if(edges.needs(0), self_)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -53,8 +53,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AdaptiveMaxPool2dBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                result1: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                result1: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

@@ -110,7 +110,7 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AvgPool2dBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 kernel_size: DimVec::from_slice(kernel_size),
                 stride: DimVec::from_slice(stride),
                 padding: DimVec::from_slice(padding),

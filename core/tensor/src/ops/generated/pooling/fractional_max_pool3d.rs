@@ -76,10 +76,10 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = FractionalMaxPool3dBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 kernel_size: DimVec::from_slice(kernel_size),
                 output_size: DimVec::from_slice(output_size),
-                result1: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                result1: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

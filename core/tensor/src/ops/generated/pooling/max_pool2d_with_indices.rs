@@ -93,13 +93,13 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = MaxPool2dWithIndicesBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 kernel_size: DimVec::from_slice(kernel_size),
                 stride: DimVec::from_slice(stride),
                 padding: DimVec::from_slice(padding),
                 dilation: DimVec::from_slice(dilation),
                 ceil_mode,
-                result1: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                result1: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

@@ -143,7 +143,7 @@ mod gradient {
             let edges = Edges::new().with(grad_output).with(self_);
             let node = MaxPool3dWithIndicesBackwardBackward0 {
                 self_: Meta::of(self_),
-                indices: Saved::input_if(edges.needs(0), indices),
+                indices: Saved::input_if(edges.needs(0), indices)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -84,11 +84,11 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = AminmaxBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 dim,
                 keepdim,
-                max: Saved::nth_output_if(edges.needs(0), &result1, 1),
-                min: Saved::output_if(edges.needs(0), &result0),
+                max: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
+                min: Saved::output_if(edges.needs(0), &result0)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

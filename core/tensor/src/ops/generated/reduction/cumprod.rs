@@ -118,7 +118,7 @@ mod gradient {
         let edges = Edges::new().with(self_);
         let saved_self = Saved::before_write_if(edges.needs(0), self_)?;
         forward::cumprod_(self_, dim, dtype)?;
-        let node = CumprodBackward0 { self_: saved_self, dim, result: Saved::output_if(edges.needs(0), self_) };
+        let node = CumprodBackward0 { self_: saved_self, dim, result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
     }
 

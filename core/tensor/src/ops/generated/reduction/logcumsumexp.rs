@@ -75,9 +75,9 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = LogcumsumexpBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 dim,
-                result: Saved::output_if(edges.needs(0), &result),
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -103,7 +103,7 @@ mod gradient {
                 self_: Meta::of(self_),
                 dim,
                 keepdim,
-                indices: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                indices: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

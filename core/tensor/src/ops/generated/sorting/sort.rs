@@ -164,7 +164,7 @@ mod gradient {
             let node = SortBackward0 {
                 self_: Meta::of(self_),
                 dim,
-                indices: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                indices: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }
@@ -213,7 +213,7 @@ mod gradient {
             let node = SortBackward1 {
                 self_: Meta::of(self_),
                 dim,
-                indices: Saved::nth_output_if(edges.needs(0), &result1, 1),
+                indices: Saved::nth_output_if(edges.needs(0), &result1, 1)?,
             };
             autograd::record(&[&result0, &result1], edges, node);
         }

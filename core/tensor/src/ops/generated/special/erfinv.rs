@@ -99,7 +99,7 @@ mod gradient {
         let mut result = forward::erfinv(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = ErfinvBackward0 { result: Saved::output_if(edges.needs(0), &result) };
+            let node = ErfinvBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -113,7 +113,7 @@ mod gradient {
         }
         let edges = Edges::new().with(self_);
         forward::erfinv_(self_)?;
-        let node = ErfinvBackward0 { result: Saved::output_if(edges.needs(0), self_) };
+        let node = ErfinvBackward0 { result: Saved::output_if(edges.needs(0), self_)? };
         autograd::rebase_history(self_, edges, node)
     }
 

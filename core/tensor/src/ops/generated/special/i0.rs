@@ -98,7 +98,7 @@ mod gradient {
         let mut result = forward::i0(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = I0Backward0 { self_: Saved::input_if(edges.needs(0), self_) };
+            let node = I0Backward0 { self_: Saved::input_if(edges.needs(0), self_)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -74,8 +74,8 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = SpecialI0eBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
-                result: Saved::output_if(edges.needs(0), &result),
+                self_: Saved::input_if(edges.needs(0), self_)?,
+                result: Saved::output_if(edges.needs(0), &result)?,
             };
             autograd::record_result(&mut result, edges, node);
         }

@@ -74,7 +74,7 @@ mod gradient {
         let mut result = forward::special_ndtri(self_)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = SpecialNdtriBackward0 { result: Saved::output_if(edges.needs(0), &result) };
+            let node = SpecialNdtriBackward0 { result: Saved::output_if(edges.needs(0), &result)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -187,8 +187,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = SpecialXlog1pyBackward0 {
-                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(0) || edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(0) || edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(0) || edges.needs(1), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -239,7 +239,7 @@ mod gradient {
         let mut result = forward::special_xlog1py_self_scalar(self_, other)?;
         if autograd::should_record([other]) {
             let edges = Edges::new().with(other);
-            let node = SpecialXlog1pyBackward1 { self_, other: Saved::input_if(edges.needs(0), other) };
+            let node = SpecialXlog1pyBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)
@@ -282,7 +282,7 @@ mod gradient {
         let mut result = forward::special_xlog1py_other_scalar(self_, other)?;
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
-            let node = SpecialXlog1pyBackward2 { self_: Saved::input_if(edges.needs(0), self_), other };
+            let node = SpecialXlog1pyBackward2 { self_: Saved::input_if(edges.needs(0), self_)?, other };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

@@ -187,8 +187,8 @@ mod gradient {
         if autograd::should_record([self_, other]) {
             let edges = Edges::new().with(self_).with(other);
             let node = SpecialZetaBackward0 {
-                self_: Saved::input_if(edges.needs(1), self_),
-                other: Saved::input_if(edges.needs(1), other),
+                self_: Saved::input_if(edges.needs(1), self_)?,
+                other: Saved::input_if(edges.needs(1), other)?,
             };
             autograd::record_result(&mut result, edges, node);
         }
@@ -235,7 +235,7 @@ mod gradient {
         let mut result = forward::special_zeta_self_scalar(self_, other)?;
         if autograd::should_record([other]) {
             let edges = Edges::new().with(other);
-            let node = SpecialZetaBackward1 { self_, other: Saved::input_if(edges.needs(0), other) };
+            let node = SpecialZetaBackward1 { self_, other: Saved::input_if(edges.needs(0), other)? };
             autograd::record_result(&mut result, edges, node);
         }
         Ok(result)

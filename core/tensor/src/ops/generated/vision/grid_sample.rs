@@ -86,8 +86,8 @@ mod gradient {
         if autograd::should_record([input, grid]) {
             let edges = Edges::new().with(input).with(grid);
             let node = GridSampleBackward0 {
-                input: Saved::input_if(edges.needs(0) || edges.needs(1), input),
-                grid: Saved::input_if(edges.needs(0) || edges.needs(1), grid),
+                input: Saved::input_if(edges.needs(0) || edges.needs(1), input)?,
+                grid: Saved::input_if(edges.needs(0) || edges.needs(1), grid)?,
                 interpolation_mode,
                 padding_mode,
                 align_corners,

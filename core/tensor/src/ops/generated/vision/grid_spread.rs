@@ -120,8 +120,8 @@ mod gradient {
         if autograd::should_record([grad_output, grid]) {
             let edges = Edges::new().with(grad_output).with(grid);
             let node = GridSpreadBackward0 {
-                grad_output: Saved::input_if(edges.needs(1), grad_output),
-                grid: Saved::input_if(edges.needs(0) || edges.needs(1), grid),
+                grad_output: Saved::input_if(edges.needs(1), grad_output)?,
+                grid: Saved::input_if(edges.needs(0) || edges.needs(1), grid)?,
                 interpolation_mode,
                 padding_mode,
                 align_corners,

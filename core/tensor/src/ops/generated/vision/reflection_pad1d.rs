@@ -51,7 +51,7 @@ mod gradient {
         if autograd::should_record([self_]) {
             let edges = Edges::new().with(self_);
             let node = ReflectionPad1dBackward0 {
-                self_: Saved::input_if(edges.needs(0), self_),
+                self_: Saved::input_if(edges.needs(0), self_)?,
                 padding: DimVec::from_slice(padding),
             };
             autograd::record_result(&mut result, edges, node);

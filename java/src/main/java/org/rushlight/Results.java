@@ -6,20 +6,31 @@ public final class Results {
     private Results() {}
 
     /**
+     * The results result0, result1, result2.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     * @param result2 as the operator describes it
+     */
+    public record Result0Result1Result2(Tensor result0, Tensor result1, Tensor result2) {}
+
+    /**
+     * The results result0, result1, result2, result3.
+     *
+     * @param result0 as the operator describes it
+     * @param result1 as the operator describes it
+     * @param result2 as the operator describes it
+     * @param result3 as the operator describes it
+     */
+    public record Result0Result1Result2Result3(Tensor result0, Tensor result1, Tensor result2, Tensor result3) {}
+
+    /**
      * The results mantissa, exponent.
      *
      * @param mantissa as the operator describes it
      * @param exponent as the operator describes it
      */
     public record MantissaExponent(Tensor mantissa, Tensor exponent) {}
-
-    /**
-     * The results values, indices.
-     *
-     * @param values as the operator describes it
-     * @param indices as the operator describes it
-     */
-    public record ValuesIndices(Tensor values, Tensor indices) {}
 
     /**
      * The results result0, result1.
@@ -30,21 +41,20 @@ public final class Results {
     public record Result0Result1(Tensor result0, Tensor result1) {}
 
     /**
+     * The results values, indices.
+     *
+     * @param values as the operator describes it
+     * @param indices as the operator describes it
+     */
+    public record ValuesIndices(Tensor values, Tensor indices) {}
+
+    /**
      * The results min, max.
      *
      * @param min as the operator describes it
      * @param max as the operator describes it
      */
     public record MinMax(Tensor min, Tensor max) {}
-
-    /**
-     * The results result0, result1, result2.
-     *
-     * @param result0 as the operator describes it
-     * @param result1 as the operator describes it
-     * @param result2 as the operator describes it
-     */
-    public record Result0Result1Result2(Tensor result0, Tensor result1, Tensor result2) {}
 
     /**
      * The results hist, binEdges.

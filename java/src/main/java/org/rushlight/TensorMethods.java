@@ -58,6 +58,66 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param eps as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor logit(Double eps) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logit(self.handle(), eps != null, Convert.doubleOrZero(eps)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit(Double.valueOf(eps))}. */
+    public final Tensor logit(double eps) {
+        return logit(Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit((Double) null)}. */
+    public final Tensor logit() {
+        return logit((Double) null);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param eps as in the formula, or null for none
+     * @return what was written
+     */
+    public final Tensor logit_(Double eps) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.logit_(self.handle(), eps != null, Convert.doubleOrZero(eps));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit_(Double.valueOf(eps))}. */
+    public final Tensor logit_(double eps) {
+        return logit_(Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit_((Double) null)}. */
+    public final Tensor logit_() {
+        return logit_((Double) null);
+    }
+
     // bitwise: Bits of integers and bools.
 
     /**
@@ -1564,6 +1624,57 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    // distance: Distances and angles between vectors.
+
+    /**
+     * The p-norm of the difference of two tensors, taken as vectors.
+     * <p>{@code out = |self - other|_p}
+     * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
+     *
+     * @param other as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public final Tensor dist(Tensor other, Number p) {
+        Scalar p1 = Scalar.of(p);
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.dist(self.handle(), other.handle(), p1.tag(), p1.bits(), p1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code dist(other, 2)}. */
+    public final Tensor dist(Tensor other) {
+        return dist(other, 2);
+    }
+
+    /**
+     * Scales the slices along a dimension whose p-norm is above a limit down to it.
+     * <p>{@code out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>self</code> has two dimensions or more; <code>p</code> must be positive and <code>maxnorm</code> not negative.
+     *
+     * @param p as in the formula
+     * @param dim as in the formula
+     * @param maxnorm as in the formula
+     * @return the result
+     */
+    public final Tensor renorm(Number p, long dim, Number maxnorm) {
+        Scalar p1 = Scalar.of(p);
+        Scalar maxnorm1 = Scalar.of(maxnorm);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.renorm(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, maxnorm1.tag(), maxnorm1.bits(), maxnorm1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
     // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
 
     /**
@@ -2798,6 +2909,272 @@ public abstract sealed class TensorMethods permits Tensor {
         }
     }
 
+    /**
+     * Raises each element to a power, in doubles.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
+     *
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public final Tensor float_power(Tensor exponent) {
+        Tensor self = self();
+        Tensor.acquire(self, exponent);
+        try {
+            return Tensor.wrap(Native.float_power_Tensor_Tensor(self.handle(), exponent.handle()));
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to one power, in doubles.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An out tensor must hold doubles.
+     *
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public final Tensor float_power(Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.float_power_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises each element to a power, in place.
+     * <p>{@code self_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable to it -> (*)}.
+     * <p>Errors: The tensor must hold doubles, or complex numbers of doubles.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param exponent as in the formula
+     * @return what was written
+     */
+    public final Tensor float_power_(Tensor exponent) {
+        Tensor self = self();
+        Tensor.acquire(self, exponent);
+        try {
+            Native.float_power_Tensor_(self.handle(), exponent.handle());
+            return self;
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to one power, in place.
+     * <p>{@code self_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: The tensor must hold doubles, or complex numbers of doubles.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param exponent as in the formula
+     * @return what was written
+     */
+    public final Tensor float_power_(Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.float_power_Scalar_(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    // factory: Sequences, identities, windows, and tensors made in the image of others.
+
+    /**
+     * Makes a tensor with the dtype and device of another, without setting its elements.
+     * <p>{@code out_i = unspecified}
+     * <p>Shapes: {@code size -> size}.
+     * <p>Errors: A negative size is an error; so is running out of memory.
+     *
+     * @param size as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public final Tensor new_empty(long[] size, TensorOptions options) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.new_empty(self.handle(), size, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code new_empty(size, (TensorOptions) null)}. */
+    public final Tensor new_empty(long... size) {
+        return new_empty(size, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a tensor with the dtype and device of another and the given strides, without setting its elements.
+     * <p>{@code out_i = unspecified}
+     * <p>Shapes: {@code size, stride -> size}.
+     * <p>Errors: <code>size</code> and <code>stride</code> must have the same length; both must be non-negative.
+     *
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public final Tensor new_empty_strided(long[] size, long[] stride, TensorOptions options) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.new_empty_strided(self.handle(), size, stride, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code new_empty_strided(size, stride, (TensorOptions) null)}. */
+    public final Tensor new_empty_strided(long[] size, long... stride) {
+        return new_empty_strided(size, stride, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a tensor with the dtype and device of another, filled with one value.
+     * <p>{@code out_i = fill_value}
+     * <p>Shapes: {@code size -> size}.
+     * <p>Errors: A negative size is an error; so is running out of memory.
+     *
+     * @param size as in the formula
+     * @param fillValue as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public final Tensor new_full(long[] size, Number fillValue, TensorOptions options) {
+        Scalar fillValue1 = Scalar.of(fillValue);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.new_full(self.handle(), size, fillValue1.tag(), fillValue1.bits(), fillValue1.imag(), TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code new_full(size, fillValue, (TensorOptions) null)}. */
+    public final Tensor new_full(long[] size, Number fillValue) {
+        return new_full(size, fillValue, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a tensor of ones with the dtype and device of another.
+     * <p>{@code out_i = 1}
+     * <p>Shapes: {@code size -> size}.
+     * <p>Errors: A negative size is an error; so is running out of memory.
+     *
+     * @param size as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public final Tensor new_ones(long[] size, TensorOptions options) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.new_ones(self.handle(), size, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code new_ones(size, (TensorOptions) null)}. */
+    public final Tensor new_ones(long... size) {
+        return new_ones(size, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a tensor of zeros with the dtype and device of another.
+     * <p>{@code out_i = 0}
+     * <p>Shapes: {@code size -> size}.
+     * <p>Errors: A negative size is an error; so is running out of memory.
+     *
+     * @param size as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public final Tensor new_zeros(long[] size, TensorOptions options) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.new_zeros(self.handle(), size, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code new_zeros(size, (TensorOptions) null)}. */
+    public final Tensor new_zeros(long... size) {
+        return new_zeros(size, (TensorOptions) null);
+    }
+
+    /**
+     * Gives the tensor other sizes, and more memory if they need it; elements that were not there before are not set.
+     * <p>{@code out = the first elements of the storage of self, in row-major order}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: A tensor that requires gradients cannot be resized; memory_format=preserve is refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param size as in the formula
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return what was written
+     */
+    public final Tensor resize_(long[] size, MemoryFormat memoryFormat) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.resize_(self.handle(), size, MemoryFormat.codeOf(memoryFormat));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code resize_(size, (MemoryFormat) null)}. */
+    public final Tensor resize_(long... size) {
+        return resize_(size, (MemoryFormat) null);
+    }
+
+    /**
+     * Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
+     * <p>{@code out = the first elements of the storage of self, in row-major order}
+     * <p>Shapes: {@code (*), (size) -> size}.
+     * <p>Errors: A tensor that requires gradients cannot be resized.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param theTemplate as in the formula
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return what was written
+     */
+    public final Tensor resize_as_(Tensor theTemplate, MemoryFormat memoryFormat) {
+        Tensor self = self();
+        Tensor.acquire(self, theTemplate);
+        try {
+            Native.resize_as_(self.handle(), theTemplate.handle(), MemoryFormat.codeOf(memoryFormat));
+            return self;
+        } finally {
+            Tensor.release(self, theTemplate);
+        }
+    }
+
+    /** The same as {@code resize_as_(theTemplate, (MemoryFormat) null)}. */
+    public final Tensor resize_as_(Tensor theTemplate) {
+        return resize_as_(theTemplate, (MemoryFormat) null);
+    }
+
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -3713,6 +4090,38 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
+     * A copy of the tensor with the elements replaced that the given sizes and strides show.
+     * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
+     * <p>Shapes: {@code (*), size -> (*)}.
+     * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
+     *
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor as_strided_scatter(Tensor src, long[] size, long[] stride, Long storageOffset) {
+        Tensor self = self();
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.as_strided_scatter(self.handle(), src.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code as_strided_scatter(src, size, stride, Long.valueOf(storageOffset))}. */
+    public final Tensor as_strided_scatter(Tensor src, long[] size, long[] stride, long storageOffset) {
+        return as_strided_scatter(src, size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_scatter(src, size, stride, (Long) null)}. */
+    public final Tensor as_strided_scatter(Tensor src, long[] size, long... stride) {
+        return as_strided_scatter(src, size, stride, (Long) null);
+    }
+
+    /**
      * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
      * <p>{@code out[..., i, i + offset] = self[..., i]}
      * <p>Shapes: {@code (..., d) -> (..., d + |offset|, d + |offset|)}.
@@ -4379,6 +4788,31 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code rot90(1L, new long[] {0, 1})}. */
     public final Tensor rot90() {
         return rot90(1L, new long[] {0, 1});
+    }
+
+    /**
+     * Splits a dimension as chunk does; the parts are not counted as views of one another.
+     * <p>{@code out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)}
+     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., size, ...)}.
+     * <p>Errors: <code>chunks</code> must be positive.
+     *
+     * @param chunks as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor[] unsafe_chunk(long chunks, long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unsafe_chunk(self.handle(), chunks, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unsafe_chunk(chunks, 0L)}. */
+    public final Tensor[] unsafe_chunk(long chunks) {
+        return unsafe_chunk(chunks, 0L);
     }
 
     // linalg: Products of matrices.
@@ -6178,6 +6612,697 @@ public abstract sealed class TensorMethods permits Tensor {
         return addcdiv_(tensor1, tensor2, 1);
     }
 
+    /**
+     * Subtracts element by element, as sub.
+     * <p>{@code out_i = self_i - alpha * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As sub.
+     *
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public final Tensor subtract(Tensor other, Number alpha) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.subtract_Tensor(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code subtract(other, 1)}. */
+    public final Tensor subtract(Tensor other) {
+        return subtract(other, 1);
+    }
+
+    /**
+     * Subtracts element by element, as sub.
+     * <p>{@code out_i = self_i - alpha * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As sub.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public final Tensor subtract_(Tensor other, Number alpha) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.subtract_Tensor_(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code subtract_(other, 1)}. */
+    public final Tensor subtract_(Tensor other) {
+        return subtract_(other, 1);
+    }
+
+    /**
+     * Subtracts a number from each element, as sub.
+     * <p>{@code out_i = self_i - alpha * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As sub.
+     *
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public final Tensor subtract(Number other, Number alpha) {
+        Scalar other1 = Scalar.of(other);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.subtract_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code subtract(other, 1)}. */
+    public final Tensor subtract(Number other) {
+        return subtract(other, 1);
+    }
+
+    /**
+     * Subtracts a number from each element, as sub.
+     * <p>{@code out_i = self_i - alpha * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As sub.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return what was written
+     */
+    public final Tensor subtract_(Number other, Number alpha) {
+        Scalar other1 = Scalar.of(other);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.subtract_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code subtract_(other, 1)}. */
+    public final Tensor subtract_(Number other) {
+        return subtract_(other, 1);
+    }
+
+    /**
+     * Multiplies element by element, as mul.
+     * <p>{@code out_i = self_i * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor multiply(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.multiply_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies element by element, as mul.
+     * <p>{@code out_i = self_i * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor multiply_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.multiply_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by a number, as mul.
+     * <p>{@code out_i = self_i * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor multiply(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.multiply_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by a number, as mul.
+     * <p>{@code out_i = self_i * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor multiply_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.multiply_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor divide(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.divide_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor divide_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.divide_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor divide(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor divide_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.divide_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor true_divide(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.true_divide_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor true_divide_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.true_divide_Tensor_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor true_divide(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.true_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor true_divide_(Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.true_divide_Scalar_(self.handle(), other1.tag(), other1.bits(), other1.imag());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides and rounds as asked, as div: not at all, toward zero, or down.
+     * <p>{@code out_i = round(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     *
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor divide(Tensor other, String roundingMode) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.divide_Tensor_mode(self.handle(), other.handle(), roundingMode));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides and rounds as asked, as div: not at all, toward zero, or down.
+     * <p>{@code out_i = round(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return what was written
+     */
+    public final Tensor divide_(Tensor other, String roundingMode) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.divide_Tensor_mode_(self.handle(), other.handle(), roundingMode);
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds as asked, as div.
+     * <p>{@code out_i = round(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     *
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return the result
+     */
+    public final Tensor divide(Number other, String roundingMode) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.divide_Scalar_mode(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds as asked, as div.
+     * <p>{@code out_i = round(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return what was written
+     */
+    public final Tensor divide_(Number other, String roundingMode) {
+        Scalar other1 = Scalar.of(other);
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.divide_Scalar_mode_(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode);
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Returns the tensor itself.
+     * <p>{@code out_i = +self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor positive() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.positive(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+     * <p>{@code out_i = the angle from the first axis to self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor angle() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.angle(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Tests which elements are equal up to a tolerance.
+     * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be of one dtype; tolerances must not be negative.
+     *
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @param atol as in the formula
+     * @param equalNan as in the formula
+     * @return the result
+     */
+    public final Tensor isclose(Tensor other, double rtol, double atol, boolean equalNan) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.isclose(self.handle(), other.handle(), rtol, atol, equalNan));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code isclose(other, rtol, atol, false)}. */
+    public final Tensor isclose(Tensor other, double rtol, double atol) {
+        return isclose(other, rtol, atol, false);
+    }
+
+    /** The same as {@code isclose(other, rtol, 1e-8, false)}. */
+    public final Tensor isclose(Tensor other, double rtol) {
+        return isclose(other, rtol, 1e-8, false);
+    }
+
+    /** The same as {@code isclose(other, 1e-5, 1e-8, false)}. */
+    public final Tensor isclose(Tensor other) {
+        return isclose(other, 1e-5, 1e-8, false);
+    }
+
+    /**
+     * Tests which numbers have no imaginary part.
+     * <p>{@code out_i = the imaginary part of self_i is 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor isreal() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isreal(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), (*)}.
+     * <p>Errors: Only floating tensors have mantissas.
+     *
+     * @return the result
+     */
+    public final Results.MantissaExponent frexp() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.frexp_Tensor(self.handle()));
+            return new Results.MantissaExponent(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies by powers of 2.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor ldexp(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.ldexp_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the next floating-point number in the direction of another.
+     * <p>{@code out_i = the number next to self_i towards other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor nextafter(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.nextafter(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the next floating-point number in the direction of another.
+     * <p>{@code out_i = the number next to self_i towards other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor nextafter_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.nextafter_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor gcd(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.gcd(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor gcd_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.gcd_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor lcm(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.lcm(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor lcm_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.lcm_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
     // pointwise: Arithmetic and functions of each element, with broadcasting and type promotion.
 
     /**
@@ -7303,7 +8428,7 @@ public abstract sealed class TensorMethods permits Tensor {
     }
 
     /**
-     * Conjugates each element; a real tensor is returned as it is.
+     * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -7522,6 +8647,263 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code bernoulli_(p, (Generator) null)}. */
     public final Tensor bernoulli_(Tensor p) {
         return bernoulli_(p, (Generator) null);
+    }
+
+    /**
+     * Fills the tensor with exponential numbers.
+     * <p>{@code self_i ~ lambd * e^(-lambd * x)}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>lambd</code> must be positive.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param lambd as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor exponential_(double lambd, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.exponential_(self.handle(), lambd, Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code exponential_(lambd, (Generator) null)}. */
+    public final Tensor exponential_(double lambd) {
+        return exponential_(lambd, (Generator) null);
+    }
+
+    /** The same as {@code exponential_(1.0, (Generator) null)}. */
+    public final Tensor exponential_() {
+        return exponential_(1.0, (Generator) null);
+    }
+
+    /**
+     * Fills the tensor with Cauchy numbers.
+     * <p>{@code self_i ~ sigma / (pi * ((x - median)^2 + sigma^2))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>sigma</code> must be positive.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param median as in the formula
+     * @param sigma as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor cauchy_(double median, double sigma, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.cauchy_(self.handle(), median, sigma, Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code cauchy_(median, sigma, (Generator) null)}. */
+    public final Tensor cauchy_(double median, double sigma) {
+        return cauchy_(median, sigma, (Generator) null);
+    }
+
+    /** The same as {@code cauchy_(median, 1.0, (Generator) null)}. */
+    public final Tensor cauchy_(double median) {
+        return cauchy_(median, 1.0, (Generator) null);
+    }
+
+    /** The same as {@code cauchy_(0.0, 1.0, (Generator) null)}. */
+    public final Tensor cauchy_() {
+        return cauchy_(0.0, 1.0, (Generator) null);
+    }
+
+    /**
+     * Fills the tensor with powers of e of normal numbers.
+     * <p>{@code ln(self_i) ~ N(mean, std^2)}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>std</code> must be positive.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor log_normal_(double mean, double std, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.log_normal_(self.handle(), mean, std, Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code log_normal_(mean, std, (Generator) null)}. */
+    public final Tensor log_normal_(double mean, double std) {
+        return log_normal_(mean, std, (Generator) null);
+    }
+
+    /** The same as {@code log_normal_(mean, 2.0, (Generator) null)}. */
+    public final Tensor log_normal_(double mean) {
+        return log_normal_(mean, 2.0, (Generator) null);
+    }
+
+    /** The same as {@code log_normal_(1.0, 2.0, (Generator) null)}. */
+    public final Tensor log_normal_() {
+        return log_normal_(1.0, 2.0, (Generator) null);
+    }
+
+    /**
+     * Fills the tensor with numbers of tries up to the first success.
+     * <p>{@code P(self_i = k) = (1 - p)^(k - 1) * p}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>p</code> must lie in (0, 1).
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param p as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor geometric_(double p, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.geometric_(self.handle(), p, Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code geometric_(p, (Generator) null)}. */
+    public final Tensor geometric_(double p) {
+        return geometric_(p, (Generator) null);
+    }
+
+    /**
+     * Fills the tensor with integers over the range of its dtype; of a floating dtype, over what it holds exactly.
+     * <p>{@code self_i ~ U{0, ..., largest}}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor random_(Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.random_(self.handle(), Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code random_((Generator) null)}. */
+    public final Tensor random_() {
+        return random_((Generator) null);
+    }
+
+    /**
+     * Fills the tensor with integers, each equally likely, below <code>to</code> and from <code>from</code> on.
+     * <p>{@code self_i ~ U{from, ..., to - 1}}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>from</code> must be less than <code>to</code>, and both must fit the dtype.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param from as in the formula
+     * @param to as in the formula, or null for none
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor random_(long from, Long to, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.random_from_(self.handle(), from, to != null, Convert.longOrZero(to), Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code random_(from, Long.valueOf(to), generator)}. */
+    public final Tensor random_(long from, long to, Generator generator) {
+        return random_(from, Long.valueOf(to), generator);
+    }
+
+    /** The same as {@code random_(from, to, (Generator) null)}. */
+    public final Tensor random_(long from, Long to) {
+        return random_(from, to, (Generator) null);
+    }
+
+    /** The same as {@code random_(from, Long.valueOf(to), (Generator) null)}. */
+    public final Tensor random_(long from, long to) {
+        return random_(from, Long.valueOf(to), (Generator) null);
+    }
+
+    /**
+     * Fills the tensor with integers, each equally likely, below <code>to</code>.
+     * <p>{@code self_i ~ U{0, ..., to - 1}}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>to</code> must be positive and fit the dtype.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param to as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return what was written
+     */
+    public final Tensor random_(long to, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.random_to_(self.handle(), to, Generator.handleOrZero(generator));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code random_(to, (Generator) null)}. */
+    public final Tensor random_(long to) {
+        return random_(to, (Generator) null);
+    }
+
+    /**
+     * Draws indices with probabilities proportional to the weights of each row.
+     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
+     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
+     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
+     *
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public final Tensor multinomial(long numSamples, boolean replacement, Generator generator) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code multinomial(numSamples, replacement, (Generator) null)}. */
+    public final Tensor multinomial(long numSamples, boolean replacement) {
+        return multinomial(numSamples, replacement, (Generator) null);
+    }
+
+    /** The same as {@code multinomial(numSamples, false, (Generator) null)}. */
+    public final Tensor multinomial(long numSamples) {
+        return multinomial(numSamples, false, (Generator) null);
     }
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -9725,6 +11107,278 @@ public abstract sealed class TensorMethods permits Tensor {
         return histogram(bins, (Tensor) null, false);
     }
 
+    // special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor lgamma() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.lgamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor lgamma_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.lgamma_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor digamma() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.digamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor digamma_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.digamma_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     *
+     * @param n as in the formula
+     * @return the result
+     */
+    public final Tensor polygamma(long n) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.polygamma(n, self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the multivariate gamma function of each element.
+     * <p>{@code out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>p</code> must be positive; complex tensors are refused.
+     *
+     * @param p as in the formula
+     * @return the result
+     */
+    public final Tensor mvlgamma(long p) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mvlgamma(self.handle(), p));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     *
+     * @return the result
+     */
+    public final Tensor erfinv() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erfinv(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor erfinv_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.erfinv_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor i0() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.i0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor i0_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.i0_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor igamma(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igamma(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor igamma_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.igamma_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param other as in the formula
+     * @return the result
+     */
+    public final Tensor igammac(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igammac(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param other as in the formula
+     * @return what was written
+     */
+    public final Tensor igammac_(Tensor other) {
+        Tensor self = self();
+        Tensor.acquire(self, other);
+        try {
+            Native.igammac_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
     // view: Other shapes over the same storage.
 
     /**
@@ -10348,5 +12002,302 @@ public abstract sealed class TensorMethods permits Tensor {
     /** The same as {@code diagonal(0L, 0L, 1L)}. */
     public final Tensor diagonal() {
         return diagonal(0L, 0L, 1L);
+    }
+
+    /**
+     * Removes the given dimensions that have size 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor squeeze(long... dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_dims(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes <code>length</code> elements of a dimension from where a tensor says.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...), () -> (..., length, ...)}.
+     * <p>Errors: <code>start</code> must be an integer without dimensions; start + length must not exceed the size.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @return the result
+     */
+    public final Tensor narrow(long dim, Tensor start, long length) {
+        Tensor self = self();
+        Tensor.acquire(self, start);
+        try {
+            return Tensor.wrap(Native.narrow_Tensor(self.handle(), dim, start.handle(), length));
+        } finally {
+            Tensor.release(self, start);
+        }
+    }
+
+    /**
+     * Shows windows of a dimension, each <code>step</code> further, in a new last dimension.
+     * <p>{@code out[..., w, ..., k] = self[..., w * step + k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., (d - size) / step + 1, ..., size)}.
+     * <p>Errors: <code>size</code> must not exceed the dimension; <code>step</code> must be positive.
+     *
+     * @param dimension as in the formula
+     * @param size as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
+    public final Tensor unfold(long dimension, long size, long step) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unfold(self.handle(), dimension, size, step));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Transposes each matrix of a batch.
+     * <p>{@code out[..., j, i] = self[..., i, j]}
+     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
+     * <p>Errors: Two dimensions are the least.
+     *
+     * @return the result
+     */
+    public final Tensor mT() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mT(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Transposes and conjugates each matrix of a batch.
+     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
+     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
+     * <p>Errors: Two dimensions are the least.
+     *
+     * @return the result
+     */
+    public final Tensor mH() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mH(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Transposes and conjugates each matrix of a batch.
+     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
+     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
+     * <p>Errors: Two dimensions are the least.
+     *
+     * @return the result
+     */
+    public final Tensor adjoint() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adjoint(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Transposes and conjugates a matrix.
+     * <p>{@code out[j, i] = conj(self[i, j])}
+     * <p>Shapes: {@code (m, n) -> (n, m)}.
+     * <p>Errors: Two dimensions, or none, are wanted.
+     *
+     * @return the result
+     */
+    public final Tensor matrix_H() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.matrix_H(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns the order of the dimensions around.
+     * <p>{@code out[k, ..., i] = self[i, ..., k]}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (d_n, ..., d_0)}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor numpy_T() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.numpy_T(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: A view cannot be detached in place.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @return what was written
+     */
+    public final Tensor detach_() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            Native.detach_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits a dimension as split does; the parts are not counted as views of one another.
+     * <p>{@code out_k = self[..., k * split_size : (k + 1) * split_size, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)}.
+     * <p>Errors: <code>split_size</code> must not be negative, and 0 only for an empty dimension.
+     *
+     * @param splitSize as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public final Tensor[] unsafe_split(long splitSize, long dim) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unsafe_split_Tensor(self.handle(), splitSize, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unsafe_split(splitSize, 0L)}. */
+    public final Tensor[] unsafe_split(long splitSize) {
+        return unsafe_split(splitSize, 0L);
+    }
+
+    /**
+     * Shows the conjugate of each element, which is computed where it is needed.
+     * <p>{@code out_i = conj(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Real tensors are refused.
+     *
+     * @return the result
+     */
+    public final Tensor _conj() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._conj(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the opposite of each element, which is computed where it is needed.
+     * <p>{@code out_i = -self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers are refused.
+     *
+     * @return the result
+     */
+    public final Tensor _neg_view() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._neg_view(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Carries out a negation that was put off.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @return the result
+     */
+    public final Tensor resolve_neg() {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.resolve_neg(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Converts to complex numbers of halves.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: A channels-last format needs 4 (or 5) dimensions.
+     *
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return the result
+     */
+    public final Tensor chalf(MemoryFormat memoryFormat) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.chalf(self.handle(), MemoryFormat.codeOf(memoryFormat)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code chalf((MemoryFormat) null)}. */
+    public final Tensor chalf() {
+        return chalf((MemoryFormat) null);
+    }
+
+    // view_copy: The views as copies: results with memory of their own.
+
+    /**
+     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
+     * <p>Errors: As narrow.
+     *
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @return the result
+     */
+    public final Tensor narrow_copy(long dim, long start, long length) {
+        Tensor self = self();
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.narrow_copy(self.handle(), dim, start, length));
+        } finally {
+            Tensor.release(self);
+        }
     }
 }

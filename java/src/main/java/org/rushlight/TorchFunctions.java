@@ -1056,6 +1056,193 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Weighs one half along a dimension by the logistic function of the other.
+     * <p>{@code out = a * sigmoid(b), self = [a, b] along `dim`}
+     * <p>Shapes: {@code (..., 2 n, ...) -> (..., n, ...)}.
+     * <p>Errors: The size of the dimension must be even; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor glu(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.glu(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code glu(self, -1L)}. */
+    public static Tensor glu(Tensor self) {
+        return glu(self, -1L);
+    }
+
+    /**
+     * Weighs one half along a dimension by the logistic function of the other.
+     * <p>{@code out = a * sigmoid(b), self = [a, b] along `dim`}
+     * <p>Shapes: {@code (..., 2 n, ...) -> (..., n, ...)}.
+     * <p>Errors: The size of the dimension must be even; other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor glu_out(Tensor self, long dim, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.glu_out(self.handle(), dim, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code glu_out(self, -1L, out)}. */
+    public static Tensor glu_out(Tensor self, Tensor out) {
+        return glu_out(self, -1L, out);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor logit(Tensor self, Double eps) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.logit(self.handle(), eps != null, Convert.doubleOrZero(eps)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit(self, Double.valueOf(eps))}. */
+    public static Tensor logit(Tensor self, double eps) {
+        return logit(self, Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit(self, (Double) null)}. */
+    public static Tensor logit(Tensor self) {
+        return logit(self, (Double) null);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula, or null for none
+     * @return what was written
+     */
+    public static Tensor logit_(Tensor self, Double eps) {
+        Tensor.acquire(self);
+        try {
+            Native.logit_(self.handle(), eps != null, Convert.doubleOrZero(eps));
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code logit_(self, Double.valueOf(eps))}. */
+    public static Tensor logit_(Tensor self, double eps) {
+        return logit_(self, Double.valueOf(eps));
+    }
+
+    /** The same as {@code logit_(self, (Double) null)}. */
+    public static Tensor logit_(Tensor self) {
+        return logit_(self, (Double) null);
+    }
+
+    /**
+     * Takes the inverse of the logistic function of each element, moved into [eps, 1 - eps] if <code>eps</code> is given.
+     * <p>{@code out_i = ln(self_i / (1 - self_i))}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param eps as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logit_out(Tensor self, Double eps, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.logit_out(self.handle(), eps != null, Convert.doubleOrZero(eps), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code logit_out(self, Double.valueOf(eps), out)}. */
+    public static Tensor logit_out(Tensor self, double eps, Tensor out) {
+        return logit_out(self, Double.valueOf(eps), out);
+    }
+
+    /** The same as {@code logit_out(self, (Double) null, out)}. */
+    public static Tensor logit_out(Tensor self, Tensor out) {
+        return logit_out(self, (Double) null, out);
+    }
+
+    /**
+     * Scales elements below zero down: in training by random factors, else by their mean.
+     * <p>{@code out_i = self_i if self_i > 0, else r_i * self_i, r_i ~ Uniform(lower, upper)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>lower</code> must not be above <code>upper</code>; other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param lower as in the formula
+     * @param upper as in the formula
+     * @param training as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor rrelu(Tensor self, Number lower, Number upper, boolean training, Generator generator) {
+        Scalar lower1 = Scalar.of(lower);
+        Scalar upper1 = Scalar.of(upper);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.rrelu(self.handle(), lower1.tag(), lower1.bits(), lower1.imag(), upper1.tag(), upper1.bits(), upper1.imag(), training, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code rrelu(self, lower, upper, training, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self, Number lower, Number upper, boolean training) {
+        return rrelu(self, lower, upper, training, (Generator) null);
+    }
+
+    /** The same as {@code rrelu(self, lower, upper, false, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self, Number lower, Number upper) {
+        return rrelu(self, lower, upper, false, (Generator) null);
+    }
+
+    /** The same as {@code rrelu(self, lower, 0.3333333333333333, false, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self, Number lower) {
+        return rrelu(self, lower, 0.3333333333333333, false, (Generator) null);
+    }
+
+    /** The same as {@code rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null)}. */
+    public static Tensor rrelu(Tensor self) {
+        return rrelu(self, 0.125, 0.3333333333333333, false, (Generator) null);
+    }
+
     // bitwise: Bits of integers and bools.
 
     /**
@@ -2456,6 +2643,527 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    // convolution: Convolutions of one, two and three dimensions, and their transposes.
+
+    /**
+     * Convolves sequences with kernels (without turning them: a cross-correlation).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, L) or (B, L), (C, B / groups, k), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv1d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long dilation, long groups) {
+        return conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {dilation}, groups);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... dilation) {
+        return conv1d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long... dilation) {
+        return conv1d(input, weight, bias, new long[] {stride}, new long[] {padding}, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, long... padding) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv1d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias) {
+        return conv1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight) {
+        return conv1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves sequences, padded so that they keep their size (<code>same</code>) or not at all (<code>valid</code>).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, L) or (B, L), (C, B / groups, k), (C) -> the same as the input with C channels, and for valid the sizes of conv1d without padding}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv1d_padding(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, String padding, long dilation, long groups) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {dilation}, groups);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long... dilation) {
+        return conv1d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, String padding, long... dilation) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding) {
+        return conv1d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv1d(Tensor input, Tensor weight, Tensor bias, long stride, String padding) {
+        return conv1d(input, weight, bias, new long[] {stride}, padding, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves images with kernels (without turning them: a cross-correlation).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (C, B / groups, k_h, k_w), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv2d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... dilation) {
+        return conv2d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv2d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias) {
+        return conv2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight) {
+        return conv2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves images, padded so that they keep their size (<code>same</code>) or not at all (<code>valid</code>).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (C, B / groups, k_h, k_w), (C) -> the same as the input with C channels, and for valid the sizes of conv2d without padding}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv2d_padding(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long... dilation) {
+        return conv2d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv2d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding) {
+        return conv2d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves volumes with kernels (without turning them: a cross-correlation).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (C, B / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels and sizes floor((size + 2 * padding - dilation * (k - 1) - 1) / stride) + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv3d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... dilation) {
+        return conv3d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv3d(input, weight, bias, stride, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias) {
+        return conv3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight) {
+        return conv3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {1}, 1L);
+    }
+
+    /**
+     * Convolves volumes, padded so that they keep their size (<code>same</code>) or not at all (<code>valid</code>).
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (C, B / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels, and for valid the sizes of conv3d without padding}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long[] dilation, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv3d_padding(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, dilation, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding, long... dilation) {
+        return conv3d(input, weight, bias, stride, padding, dilation, 1L);
+    }
+
+    /** The same as {@code conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L)}. */
+    public static Tensor conv3d(Tensor input, Tensor weight, Tensor bias, long[] stride, String padding) {
+        return conv3d(input, weight, bias, stride, padding, new long[] {1}, 1L);
+    }
+
+    /**
+     * The transpose of conv1d, which brings its output back to the sizes of its input.
+     * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
+     * <p>Shapes: {@code (N, B, L) or (B, L), (B, C / groups, k), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv_transpose1d(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, outputPadding, groups, dilation));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation)}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long outputPadding, long groups, long[] dilation) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, dilation);
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
+        return conv_transpose1d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long outputPadding, long groups) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, new long[] {outputPadding}, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... outputPadding) {
+        return conv_transpose1d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long padding, long... outputPadding) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, new long[] {padding}, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv_transpose1d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long stride, long... padding) {
+        return conv_transpose1d(input, weight, bias, new long[] {stride}, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv_transpose1d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight, Tensor bias) {
+        return conv_transpose1d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose1d(Tensor input, Tensor weight) {
+        return conv_transpose1d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /**
+     * The transpose of conv2d, which brings its output back to the sizes of its input.
+     * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
+     * <p>Shapes: {@code (N, B, H, W) or (B, H, W), (B, C / groups, k_h, k_w), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv_transpose2d_input(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, outputPadding, groups, dilation));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
+        return conv_transpose2d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... outputPadding) {
+        return conv_transpose2d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv_transpose2d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv_transpose2d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight, Tensor bias) {
+        return conv_transpose2d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose2d(Tensor input, Tensor weight) {
+        return conv_transpose2d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /**
+     * The transpose of conv3d, which brings its output back to the sizes of its input.
+     * <p>{@code out[n, c, i * stride - padding + k * dilation] += weight[b, c, k] * input[n, b, i], + bias[c]}
+     * <p>Shapes: {@code (N, B, D, H, W) or (B, D, H, W), (B, C / groups, k_d, k_h, k_w), (C) -> the same as the input with C channels and sizes (size - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1}.
+     * <p>Errors: Input, weight and bias have one dtype. The input has as many channels as the weight has in its first dimension, and <code>groups</code> divides them. <code>output_padding</code> is less than the stride or the dilation.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param dilation as in the formula
+     * @return the result
+     */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups, long[] dilation) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.conv_transpose3d_input(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, outputPadding, groups, dilation));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] outputPadding, long groups) {
+        return conv_transpose3d(input, weight, bias, stride, padding, outputPadding, groups, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long... outputPadding) {
+        return conv_transpose3d(input, weight, bias, stride, padding, outputPadding, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long[] stride, long... padding) {
+        return conv_transpose3d(input, weight, bias, stride, padding, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias, long... stride) {
+        return conv_transpose3d(input, weight, bias, stride, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight, Tensor bias) {
+        return conv_transpose3d(input, weight, bias, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /** The same as {@code conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1})}. */
+    public static Tensor conv_transpose3d(Tensor input, Tensor weight) {
+        return conv_transpose3d(input, weight, (Tensor) null, new long[] {1}, new long[] {0}, new long[] {0}, 1L, new long[] {1});
+    }
+
+    /**
+     * Convolves samples of one to three dimensions with kernels, or applies the transpose of that; the other convolutions are this one.
+     * <p>{@code out[n, c, i] = bias[c] + sum_{b, k} weight[c, b, k] * input[n, b, i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, B, *), (C, B / groups, *), (C) -> (N, C, *); transposed: (N, B, *), (B, C / groups, *), (C) -> (N, C, *)}.
+     * <p>Errors: Input, weight and bias have one dtype. The channels of the input are <code>groups</code> times those of the weight, whose number of outputs <code>groups</code> divides. Stride and dilation are positive, the padding is not negative, and the kernel fits into the padded input.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param transposed as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor convolution(Tensor input, Tensor weight, Tensor bias, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.convolution(input.handle(), weight.handle(), Tensor.handleOrZero(bias), stride, padding, dilation, transposed, outputPadding, groups));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /**
+     * The gradients of convolution by input, weight and bias, those that <code>output_mask</code> asks for; the others have no elements.
+     * <p>{@code result0[n, b, i * stride - padding + k * dilation] += weight[c, b, k] * grad_output[n, c, i], result1 as _convolution_weight, result2[c] = sum_{n, i} grad_output[n, c, i]}
+     * <p>Shapes: {@code (N, C, *), (N, B, *), (C, B / groups, *) -> the shapes of input, weight and bias, or (0)}.
+     * <p>Errors: The shapes must be those of the forward call, and <code>output_mask</code> has three elements.
+     *
+     * @param gradOutput as in the formula
+     * @param input as in the formula
+     * @param weight as in the formula
+     * @param biasSizes as in the formula, or null for none
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param transposed as in the formula
+     * @param outputPadding as in the formula
+     * @param groups as in the formula
+     * @param outputMask as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 convolution_backward(Tensor gradOutput, Tensor input, Tensor weight, long[] biasSizes, long[] stride, long[] padding, long[] dilation, boolean transposed, long[] outputPadding, long groups, boolean[] outputMask) {
+        Tensor.acquire(gradOutput, input, weight);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.convolution_backward(gradOutput.handle(), input.handle(), weight.handle(), biasSizes, stride, padding, dilation, transposed, outputPadding, groups, outputMask));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(gradOutput, input, weight);
+        }
+    }
+
     // copy: Copies, and conversion of dtype and device.
 
     /**
@@ -3039,6 +3747,185 @@ public abstract sealed class TorchFunctions permits Torch {
         } finally {
             Tensor.release(self, value);
         }
+    }
+
+    // distance: Distances and angles between vectors.
+
+    /**
+     * The cosine of the angle between vectors along a dimension.
+     * <p>{@code out = sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> both without dimension dim}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype be floating. A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param dim as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
+    public static Tensor cosine_similarity(Tensor x1, Tensor x2, long dim, double eps) {
+        Tensor.acquire(x1, x2);
+        try {
+            return Tensor.wrap(Native.cosine_similarity(x1.handle(), x2.handle(), dim, eps));
+        } finally {
+            Tensor.release(x1, x2);
+        }
+    }
+
+    /** The same as {@code cosine_similarity(x1, x2, dim, 1e-8)}. */
+    public static Tensor cosine_similarity(Tensor x1, Tensor x2, long dim) {
+        return cosine_similarity(x1, x2, dim, 1e-8);
+    }
+
+    /** The same as {@code cosine_similarity(x1, x2, 1L, 1e-8)}. */
+    public static Tensor cosine_similarity(Tensor x1, Tensor x2) {
+        return cosine_similarity(x1, x2, 1L, 1e-8);
+    }
+
+    /**
+     * The p-norm of the difference of vectors in the last dimension.
+     * <p>{@code out = |x1 - x2 + eps|_p}
+     * <p>Shapes: {@code (*, D), (*, D) broadcastable -> (*), or (*, 1) with keepdim}.
+     * <p>Errors: The shapes must broadcast.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @param keepdim as in the formula
+     * @return the result
+     */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p, double eps, boolean keepdim) {
+        Tensor.acquire(x1, x2);
+        try {
+            return Tensor.wrap(Native.pairwise_distance(x1.handle(), x2.handle(), p, eps, keepdim));
+        } finally {
+            Tensor.release(x1, x2);
+        }
+    }
+
+    /** The same as {@code pairwise_distance(x1, x2, p, eps, false)}. */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p, double eps) {
+        return pairwise_distance(x1, x2, p, eps, false);
+    }
+
+    /** The same as {@code pairwise_distance(x1, x2, p, 1e-6, false)}. */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2, double p) {
+        return pairwise_distance(x1, x2, p, 1e-6, false);
+    }
+
+    /** The same as {@code pairwise_distance(x1, x2, 2.0, 1e-6, false)}. */
+    public static Tensor pairwise_distance(Tensor x1, Tensor x2) {
+        return pairwise_distance(x1, x2, 2.0, 1e-6, false);
+    }
+
+    /**
+     * The p-norm of the difference of two tensors, taken as vectors.
+     * <p>{@code out = |self - other|_p}
+     * <p>Shapes: {@code (*), (*) broadcastable -> ()}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype be floating or complex.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor dist(Tensor self, Tensor other, Number p) {
+        Scalar p1 = Scalar.of(p);
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.dist(self.handle(), other.handle(), p1.tag(), p1.bits(), p1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code dist(self, other, 2)}. */
+    public static Tensor dist(Tensor self, Tensor other) {
+        return dist(self, other, 2);
+    }
+
+    /**
+     * Scales the slices along a dimension whose p-norm is above a limit down to it.
+     * <p>{@code out_i = self_i * maxnorm / (|self_i|_p + 1e-07) where |self_i|_p > maxnorm, else self_i}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>self</code> has two dimensions or more; <code>p</code> must be positive and <code>maxnorm</code> not negative.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @param dim as in the formula
+     * @param maxnorm as in the formula
+     * @return the result
+     */
+    public static Tensor renorm(Tensor self, Number p, long dim, Number maxnorm) {
+        Scalar p1 = Scalar.of(p);
+        Scalar maxnorm1 = Scalar.of(maxnorm);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.renorm(self.handle(), p1.tag(), p1.bits(), p1.imag(), dim, maxnorm1.tag(), maxnorm1.bits(), maxnorm1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * The p-norms of the differences of each row of one matrix from each row of another.
+     * <p>{@code out[..., i, j] = |x1[..., i, :] - x2[..., j, :]|_p}
+     * <p>Shapes: {@code (*, P, M), (*, R, M), * broadcastable -> (*, P, R)}.
+     * <p>Errors: Both have two dimensions or more, the same number of columns and the same floating dtype; <code>p</code> must not be negative; <code>compute_mode</code> is 0, 1 or 2, and chooses nothing here: every distance is summed directly.
+     *
+     * @param x1 as in the formula
+     * @param x2 as in the formula
+     * @param p as in the formula
+     * @param computeMode as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor cdist(Tensor x1, Tensor x2, double p, Long computeMode) {
+        Tensor.acquire(x1, x2);
+        try {
+            return Tensor.wrap(Native.cdist(x1.handle(), x2.handle(), p, computeMode != null, Convert.longOrZero(computeMode)));
+        } finally {
+            Tensor.release(x1, x2);
+        }
+    }
+
+    /** The same as {@code cdist(x1, x2, p, Long.valueOf(computeMode))}. */
+    public static Tensor cdist(Tensor x1, Tensor x2, double p, long computeMode) {
+        return cdist(x1, x2, p, Long.valueOf(computeMode));
+    }
+
+    /** The same as {@code cdist(x1, x2, p, (Long) null)}. */
+    public static Tensor cdist(Tensor x1, Tensor x2, double p) {
+        return cdist(x1, x2, p, (Long) null);
+    }
+
+    /** The same as {@code cdist(x1, x2, 2.0, (Long) null)}. */
+    public static Tensor cdist(Tensor x1, Tensor x2) {
+        return cdist(x1, x2, 2.0, (Long) null);
+    }
+
+    /**
+     * The p-norms of the differences of each pair of rows of a matrix.
+     * <p>{@code out = |self[i, :] - self[j, :]|_p for i < j, row by row}
+     * <p>Shapes: {@code (N, M) -> (N (N - 1) / 2)}.
+     * <p>Errors: <code>self</code> has two dimensions and a floating dtype; <code>p</code> must not be negative.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor pdist(Tensor self, double p) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pdist(self.handle(), p));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code pdist(self, 2.0)}. */
+    public static Tensor pdist(Tensor self) {
+        return pdist(self, 2.0);
     }
 
     // elementary: Elementary functions of each element: powers, exponentials, trigonometry. Integers give floating point.
@@ -4979,6 +5866,1210 @@ public abstract sealed class TorchFunctions permits Torch {
         }
     }
 
+    /**
+     * Raises each element to a power, in doubles.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor float_power(Tensor self, Tensor exponent) {
+        Tensor.acquire(self, exponent);
+        try {
+            return Tensor.wrap(Native.float_power_Tensor_Tensor(self.handle(), exponent.handle()));
+        } finally {
+            Tensor.release(self, exponent);
+        }
+    }
+
+    /**
+     * Raises each element to a power, in doubles.
+     * <p>{@code out_i = self_i^(exponent_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast; an out tensor must hold doubles.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor float_power_out(Tensor self, Tensor exponent, Tensor out) {
+        Tensor.acquire(self, exponent, out);
+        try {
+            Native.float_power_Tensor_Tensor_out(self.handle(), exponent.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, exponent, out);
+        }
+    }
+
+    /**
+     * Raises each element to one power, in doubles.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An out tensor must hold doubles.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor float_power(Tensor self, Number exponent) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.float_power_Tensor_Scalar(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Raises each element to one power, in doubles.
+     * <p>{@code out_i = self_i^exponent}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: An out tensor must hold doubles.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor float_power_out(Tensor self, Number exponent, Tensor out) {
+        Scalar exponent1 = Scalar.of(exponent);
+        Tensor.acquire(self, out);
+        try {
+            Native.float_power_Tensor_Scalar_out(self.handle(), exponent1.tag(), exponent1.bits(), exponent1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Raises one number to powers, in doubles.
+     * <p>{@code out_i = self^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
+     * <p>Errors: An out tensor must hold doubles.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @return the result
+     */
+    public static Tensor float_power(Number self, Tensor exponent) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(exponent);
+        try {
+            return Tensor.wrap(Native.float_power_Scalar(self1.tag(), self1.bits(), self1.imag(), exponent.handle()));
+        } finally {
+            Tensor.release(exponent);
+        }
+    }
+
+    /**
+     * Raises one number to powers, in doubles.
+     * <p>{@code out_i = self^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of exponent}.
+     * <p>Errors: An out tensor must hold doubles.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param exponent as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor float_power_out(Number self, Tensor exponent, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(exponent, out);
+        try {
+            Native.float_power_Scalar_out(self1.tag(), self1.bits(), self1.imag(), exponent.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(exponent, out);
+        }
+    }
+
+    // factory: Sequences, identities, windows, and tensors made in the image of others.
+
+    /**
+     * Makes a tensor without dimensions that holds a number; without a dtype it has the default one.
+     * <p>{@code out = s}
+     * <p>Shapes: {@code () -> ()}.
+     * <p>Errors: None beyond the dtype and device being available.
+     *
+     * @param s as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor scalar_tensor(Number s, TensorOptions options) {
+        Scalar s1 = Scalar.of(s);
+        return TensorOptions.finish(options, Tensor.wrap(Native.scalar_tensor(s1.tag(), s1.bits(), s1.imag(), TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code scalar_tensor(s, (TensorOptions) null)}. */
+    public static Tensor scalar_tensor(Number s) {
+        return scalar_tensor(s, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a square matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, n)}.
+     * <p>Errors: <code>n</code> must not be negative.
+     *
+     * @param n as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor eye(long n, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.eye(n, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code eye(n, (TensorOptions) null)}. */
+    public static Tensor eye(long n) {
+        return eye(n, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a square matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, n)}.
+     * <p>Errors: <code>n</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor eye_out(long n, Tensor out) {
+        Tensor.acquire(out);
+        try {
+            Native.eye_out(n, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /**
+     * Makes a matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, m)}.
+     * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
+     *
+     * @param n as in the formula
+     * @param m as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor eye(long n, long m, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.eye_m(n, m, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code eye(n, m, (TensorOptions) null)}. */
+    public static Tensor eye(long n, long m) {
+        return eye(n, m, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a matrix with ones on the diagonal and zeros elsewhere.
+     * <p>{@code out[i, j] = 1 if i = j, else 0}
+     * <p>Shapes: {@code () -> (n, m)}.
+     * <p>Errors: <code>n</code> and <code>m</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param m as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor eye_out(long n, long m, Tensor out) {
+        Tensor.acquire(out);
+        try {
+            Native.eye_m_out(n, m, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Number start, Number end, long steps, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        return TensorOptions.finish(options, Tensor.wrap(Native.linspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Number start, Number end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Number start, Number end, long steps, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(out);
+        try {
+            Native.linspace_out(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Tensor start, Tensor end, long steps, TensorOptions options) {
+        Tensor.acquire(start, end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Tensor_Tensor(start.handle(), end.handle(), steps, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start, end);
+        }
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Tensor start, Tensor end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Tensor start, Tensor end, long steps, Tensor out) {
+        Tensor.acquire(start, end, out);
+        try {
+            Native.linspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, end, out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Tensor start, Number end, long steps, TensorOptions options) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Tensor_Scalar(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start);
+        }
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Tensor start, Number end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Tensor start, Number end, long steps, Tensor out) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start, out);
+        try {
+            Native.linspace_Tensor_Scalar_out(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, out);
+        }
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor linspace(Number start, Tensor end, long steps, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.linspace_Scalar_Tensor(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(end);
+        }
+    }
+
+    /** The same as {@code linspace(start, end, steps, (TensorOptions) null)}. */
+    public static Tensor linspace(Number start, Tensor end, long steps) {
+        return linspace(start, end, steps, (TensorOptions) null);
+    }
+
+    /**
+     * Makes numbers that are evenly spaced from one to another, both included.
+     * <p>{@code out_i = start + i * (end - start) / (steps - 1)}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor linspace_out(Number start, Tensor end, long steps, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end, out);
+        try {
+            Native.linspace_Scalar_Tensor_out(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, out.handle());
+            return out;
+        } finally {
+            Tensor.release(end, out);
+        }
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Number start, Number end, long steps, double base, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        return TensorOptions.finish(options, Tensor.wrap(Native.logspace(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Number end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Number end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Number start, Number end, long steps, double base, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(out);
+        try {
+            Native.logspace_out(start1.tag(), start1.bits(), start1.imag(), end1.tag(), end1.bits(), end1.imag(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Number start, Number end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Tensor start, Tensor end, long steps, double base, TensorOptions options) {
+        Tensor.acquire(start, end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Tensor_Tensor(start.handle(), end.handle(), steps, base, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start, end);
+        }
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Tensor end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Tensor end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Tensor start, Tensor end, long steps, double base, Tensor out) {
+        Tensor.acquire(start, end, out);
+        try {
+            Native.logspace_Tensor_Tensor_out(start.handle(), end.handle(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, end, out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Tensor start, Tensor end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Tensor start, Number end, long steps, double base, TensorOptions options) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Tensor_Scalar(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, base, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(start);
+        }
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Number end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Tensor start, Number end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Tensor start, Number end, long steps, double base, Tensor out) {
+        Scalar end1 = Scalar.of(end);
+        Tensor.acquire(start, out);
+        try {
+            Native.logspace_Tensor_Scalar_out(start.handle(), end1.tag(), end1.bits(), end1.imag(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(start, out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Tensor start, Number end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor logspace(Number start, Tensor end, long steps, double base, TensorOptions options) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.logspace_Scalar_Tensor(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, base, TensorOptions.packedOf(options))));
+        } finally {
+            Tensor.release(end);
+        }
+    }
+
+    /** The same as {@code logspace(start, end, steps, base, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Tensor end, long steps, double base) {
+        return logspace(start, end, steps, base, (TensorOptions) null);
+    }
+
+    /** The same as {@code logspace(start, end, steps, 10.0, (TensorOptions) null)}. */
+    public static Tensor logspace(Number start, Tensor end, long steps) {
+        return logspace(start, end, steps, 10.0, (TensorOptions) null);
+    }
+
+    /**
+     * Makes powers of a base whose exponents are evenly spaced from one number to another, both included.
+     * <p>{@code out_i = base^(start + i * (end - start) / (steps - 1))}
+     * <p>Shapes: {@code () -> (steps)}.
+     * <p>Errors: <code>steps</code> must not be negative; a bound that is a tensor must have no dimensions.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param start as in the formula
+     * @param end as in the formula
+     * @param steps as in the formula
+     * @param base as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor logspace_out(Number start, Tensor end, long steps, double base, Tensor out) {
+        Scalar start1 = Scalar.of(start);
+        Tensor.acquire(end, out);
+        try {
+            Native.logspace_Scalar_Tensor_out(start1.tag(), start1.bits(), start1.imag(), end.handle(), steps, base, out.handle());
+            return out;
+        } finally {
+            Tensor.release(end, out);
+        }
+    }
+
+    /** The same as {@code logspace_out(start, end, steps, 10.0, out)}. */
+    public static Tensor logspace_out(Number start, Tensor end, long steps, Tensor out) {
+        return logspace_out(start, end, steps, 10.0, out);
+    }
+
+    /**
+     * Lists the rows and columns of the elements of a matrix on or below a diagonal, row by row.
+     * <p>{@code out = all (i, j) with j <= i + offset}
+     * <p>Shapes: {@code () -> (2, n)}.
+     * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @param offset as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor tril_indices(long row, long col, long offset, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.tril_indices(row, col, offset, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code tril_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
+    public static Tensor tril_indices(long row, long col, long offset) {
+        return tril_indices(row, col, offset, TensorOptions.of(DType.INT64));
+    }
+
+    /** The same as {@code tril_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
+    public static Tensor tril_indices(long row, long col) {
+        return tril_indices(row, col, 0L, TensorOptions.of(DType.INT64));
+    }
+
+    /**
+     * Lists the rows and columns of the elements of a matrix on or above a diagonal, row by row.
+     * <p>{@code out = all (i, j) with j >= i + offset}
+     * <p>Shapes: {@code () -> (2, n)}.
+     * <p>Errors: <code>row</code> and <code>col</code> must not be negative.
+     *
+     * @param row as in the formula
+     * @param col as in the formula
+     * @param offset as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor triu_indices(long row, long col, long offset, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.triu_indices(row, col, offset, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code triu_indices(row, col, offset, TensorOptions.of(DType.INT64))}. */
+    public static Tensor triu_indices(long row, long col, long offset) {
+        return triu_indices(row, col, offset, TensorOptions.of(DType.INT64));
+    }
+
+    /** The same as {@code triu_indices(row, col, 0L, TensorOptions.of(DType.INT64))}. */
+    public static Tensor triu_indices(long row, long col) {
+        return triu_indices(row, col, 0L, TensorOptions.of(DType.INT64));
+    }
+
+    /**
+     * Makes a tensor without gaps whose dimensions lie in memory in the given order, without setting its elements.
+     * <p>{@code out_i = unspecified}
+     * <p>Shapes: {@code size -> size}.
+     * <p>Errors: <code>physical_layout</code> must name every dimension once.
+     *
+     * @param size as in the formula
+     * @param physicalLayout as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor empty_permuted(long[] size, long[] physicalLayout, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.empty_permuted(size, physicalLayout, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code empty_permuted(size, physicalLayout, (TensorOptions) null)}. */
+    public static Tensor empty_permuted(long[] size, long... physicalLayout) {
+        return empty_permuted(size, physicalLayout, (TensorOptions) null);
+    }
+
+    /**
+     * Makes complex numbers of their real and imaginary parts.
+     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both parts must be of one dtype: half, float or double.
+     *
+     * @param real as in the formula
+     * @param imag as in the formula
+     * @return the result
+     */
+    public static Tensor complex(Tensor real, Tensor imag) {
+        Tensor.acquire(real, imag);
+        try {
+            return Tensor.wrap(Native.complex(real.handle(), imag.handle()));
+        } finally {
+            Tensor.release(real, imag);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their real and imaginary parts.
+     * <p>{@code out_i = real_i + imag_i * sqrt(-1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both parts must be of one dtype: half, float or double.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param real as in the formula
+     * @param imag as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor complex_out(Tensor real, Tensor imag, Tensor out) {
+        Tensor.acquire(real, imag, out);
+        try {
+            Native.complex_out(real.handle(), imag.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(real, imag, out);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their sizes and angles.
+     * <p>{@code out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Sizes and angles must be of one dtype: float or double.
+     *
+     * @param abs as in the formula
+     * @param angle as in the formula
+     * @return the result
+     */
+    public static Tensor polar(Tensor abs, Tensor angle) {
+        Tensor.acquire(abs, angle);
+        try {
+            return Tensor.wrap(Native.polar(abs.handle(), angle.handle()));
+        } finally {
+            Tensor.release(abs, angle);
+        }
+    }
+
+    /**
+     * Makes complex numbers of their sizes and angles.
+     * <p>{@code out_i = abs_i * (cos(angle_i) + sin(angle_i) * sqrt(-1))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Sizes and angles must be of one dtype: float or double.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param abs as in the formula
+     * @param angle as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor polar_out(Tensor abs, Tensor angle, Tensor out) {
+        Tensor.acquire(abs, angle, out);
+        try {
+            Native.polar_out(abs.handle(), angle.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(abs, angle, out);
+        }
+    }
+
+    /**
+     * Gives the tensor the sizes of another, and more memory if they need it; elements that were not there before are not set.
+     * <p>{@code out = the first elements of the storage of self, in row-major order}
+     * <p>Shapes: {@code (*), (size) -> size}.
+     * <p>Errors: A tensor that requires gradients cannot be resized.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param theTemplate as in the formula
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return what was written
+     */
+    public static Tensor resize_as_(Tensor self, Tensor theTemplate, MemoryFormat memoryFormat) {
+        Tensor.acquire(self, theTemplate);
+        try {
+            Native.resize_as_(self.handle(), theTemplate.handle(), MemoryFormat.codeOf(memoryFormat));
+            return self;
+        } finally {
+            Tensor.release(self, theTemplate);
+        }
+    }
+
+    /** The same as {@code resize_as_(self, theTemplate, (MemoryFormat) null)}. */
+    public static Tensor resize_as_(Tensor self, Tensor theTemplate) {
+        return resize_as_(self, theTemplate, (MemoryFormat) null);
+    }
+
+    /**
+     * Copies a tensor that was made from literals; the gradient passes through.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor lift_fresh_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.lift_fresh_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor bartlett_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code bartlett_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor bartlett_window(long windowLength) {
+        return bartlett_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A triangle: rises evenly from 0 to 1 and falls again. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 1 - |2 k / (n - 1) - 1|, n = window_length + 1 if periodic, else window_length}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor bartlett_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.bartlett_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code bartlett_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor bartlett_window(long windowLength, boolean periodic) {
+        return bartlett_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor blackman_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code blackman_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor blackman_window(long windowLength) {
+        return blackman_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A sum of two cosines that falls off at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = 0.42 - 0.5 cos(2 pi k / (n - 1)) + 0.08 cos(4 pi k / (n - 1)), n = window_length + 1 if periodic, else window_length}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor blackman_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.blackman_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code blackman_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor blackman_window(long windowLength, boolean periodic) {
+        return blackman_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hann_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hann_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hann_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor hann_window(long windowLength) {
+        return hann_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that is 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = (1 - cos(2 pi k / (n - 1))) / 2, n = window_length + 1 if periodic, else window_length}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hann_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hann_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hann_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor hann_window(long windowLength, boolean periodic) {
+        return hann_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46, n = window_length + 1}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength) {
+        return hamming_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), alpha = 0.54, beta = 0.46}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength, boolean periodic) {
+        return hamming_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1)), beta = 0.46}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param alpha as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha(windowLength, periodic, alpha, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, periodic, alpha, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha) {
+        return hamming_window(windowLength, periodic, alpha, (TensorOptions) null);
+    }
+
+    /**
+     * A raised cosine that does not reach 0 at the ends. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = alpha - beta cos(2 pi k / (n - 1))}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param alpha as in the formula
+     * @param beta as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.hamming_window_periodic_alpha_beta(windowLength, periodic, alpha, beta, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null)}. */
+    public static Tensor hamming_window(long windowLength, boolean periodic, double alpha, double beta) {
+        return hamming_window(windowLength, periodic, alpha, beta, (TensorOptions) null);
+    }
+
+    /**
+     * Makes a matrix whose columns are powers of a vector, the highest first unless told otherwise.
+     * <p>{@code out[i, j] = x_i^(N - 1 - j)}
+     * <p>Shapes: {@code (n) -> (n, N)}.
+     * <p>Errors: <code>x</code> must have one dimension; <code>N</code> must not be negative.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @param increasing as in the formula
+     * @return the result
+     */
+    public static Tensor vander(Tensor x, Long N, boolean increasing) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.vander(x.handle(), N != null, Convert.longOrZero(N), increasing));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /** The same as {@code vander(x, Long.valueOf(N), increasing)}. */
+    public static Tensor vander(Tensor x, long N, boolean increasing) {
+        return vander(x, Long.valueOf(N), increasing);
+    }
+
+    /** The same as {@code vander(x, N, false)}. */
+    public static Tensor vander(Tensor x, Long N) {
+        return vander(x, N, false);
+    }
+
+    /** The same as {@code vander(x, Long.valueOf(N), false)}. */
+    public static Tensor vander(Tensor x, long N) {
+        return vander(x, Long.valueOf(N), false);
+    }
+
+    /** The same as {@code vander(x, (Long) null, false)}. */
+    public static Tensor vander(Tensor x) {
+        return vander(x, (Long) null, false);
+    }
+
+    /**
+     * Makes matrices whose columns are rising powers of vectors.
+     * <p>{@code out[..., i, j] = x[..., i]^j}
+     * <p>Shapes: {@code (*, n) -> (*, n, N)}.
+     * <p>Errors: <code>N</code> must be greater than 1; bools are refused.
+     *
+     * @param x as in the formula
+     * @param N as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor linalg_vander(Tensor x, Long N) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.linalg_vander(x.handle(), N != null, Convert.longOrZero(N)));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
+    public static Tensor linalg_vander(Tensor x, long N) {
+        return linalg_vander(x, Long.valueOf(N));
+    }
+
+    /** The same as {@code linalg_vander(x, (Long) null)}. */
+    public static Tensor linalg_vander(Tensor x) {
+        return linalg_vander(x, (Long) null);
+    }
+
+    /**
+     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor kaiser_window(long windowLength, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window(windowLength, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code kaiser_window(windowLength, (TensorOptions) null)}. */
+    public static Tensor kaiser_window(long windowLength) {
+        return kaiser_window(windowLength, (TensorOptions) null);
+    }
+
+    /**
+     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta), beta = 12}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor kaiser_window(long windowLength, boolean periodic, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_periodic(windowLength, periodic, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code kaiser_window(windowLength, periodic, (TensorOptions) null)}. */
+    public static Tensor kaiser_window(long windowLength, boolean periodic) {
+        return kaiser_window(windowLength, periodic, (TensorOptions) null);
+    }
+
+    /**
+     * The window whose energy is most concentrated for its width, by Bessel functions. A periodic window is cut from one that is longer by one, for spectra.
+     * <p>{@code out_k = I0(beta sqrt(1 - (2 k / (n - 1) - 1)^2)) / I0(beta)}
+     * <p>Shapes: {@code () -> (window_length)}.
+     * <p>Errors: <code>window_length</code> must not be negative; the dtype must be floating point.
+     *
+     * @param windowLength as in the formula
+     * @param periodic as in the formula
+     * @param beta as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @return the result
+     */
+    public static Tensor kaiser_window(long windowLength, boolean periodic, double beta, TensorOptions options) {
+        return TensorOptions.finish(options, Tensor.wrap(Native.kaiser_window_beta(windowLength, periodic, beta, TensorOptions.packedOf(options))));
+    }
+
+    /** The same as {@code kaiser_window(windowLength, periodic, beta, (TensorOptions) null)}. */
+    public static Tensor kaiser_window(long windowLength, boolean periodic, double beta) {
+        return kaiser_window(windowLength, periodic, beta, (TensorOptions) null);
+    }
+
     // indexing: Picking, placing and joining elements by index.
 
     /**
@@ -6100,6 +8191,38 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * A copy of the tensor with the elements replaced that the given sizes and strides show.
+     * <p>{@code out.as_strided(size, stride, storage_offset) = src, else out = self}
+     * <p>Shapes: {@code (*), size -> (*)}.
+     * <p>Errors: <code>src</code> must have the size of the region, which must stay inside the tensor; the tensor must not overlap with itself.
+     *
+     * @param self as in the formula
+     * @param src as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, Long storageOffset) {
+        Tensor.acquire(self, src);
+        try {
+            return Tensor.wrap(Native.as_strided_scatter(self.handle(), src.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
+        } finally {
+            Tensor.release(self, src);
+        }
+    }
+
+    /** The same as {@code as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset))}. */
+    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long[] stride, long storageOffset) {
+        return as_strided_scatter(self, src, size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_scatter(self, src, size, stride, (Long) null)}. */
+    public static Tensor as_strided_scatter(Tensor self, Tensor src, long[] size, long... stride) {
+        return as_strided_scatter(self, src, size, stride, (Long) null);
+    }
+
+    /**
      * Puts the last dimension on the diagonal of two new ones, zeros elsewhere.
      * <p>{@code out[..., i, i + offset] = self[..., i]}
      * <p>Shapes: {@code (..., d) -> (..., d + |offset|, d + |offset|)}.
@@ -7076,6 +9199,31 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code rot90(self, 1L, new long[] {0, 1})}. */
     public static Tensor rot90(Tensor self) {
         return rot90(self, 1L, new long[] {0, 1});
+    }
+
+    /**
+     * Splits a dimension as chunk does; the parts are not counted as views of one another.
+     * <p>{@code out_k = self[..., k * size : (k + 1) * size, ...], size = ceil(d / chunks)}
+     * <p>Shapes: {@code (..., d, ...) -> at most chunks times (..., size, ...)}.
+     * <p>Errors: <code>chunks</code> must be positive.
+     *
+     * @param self as in the formula
+     * @param chunks as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] unsafe_chunk(Tensor self, long chunks, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unsafe_chunk(self.handle(), chunks, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unsafe_chunk(self, chunks, 0L)}. */
+    public static Tensor[] unsafe_chunk(Tensor self, long chunks) {
+        return unsafe_chunk(self, chunks, 0L);
     }
 
     // linalg: Products of matrices.
@@ -8105,35 +10253,6 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Lists the powers of each element, from 0 on: the Vandermonde matrix; integers give int64.
-     * <p>{@code out[..., i, j] = x[..., i]^j}
-     * <p>Shapes: {@code (..., n) -> (..., n, N), N = n if not given}.
-     * <p>Errors: N must be greater than 1; bool is refused.
-     *
-     * @param x as in the formula
-     * @param N as in the formula, or null for none
-     * @return the result
-     */
-    public static Tensor linalg_vander(Tensor x, Long N) {
-        Tensor.acquire(x);
-        try {
-            return Tensor.wrap(Native.linalg_vander(x.handle(), N != null, Convert.longOrZero(N)));
-        } finally {
-            Tensor.release(x);
-        }
-    }
-
-    /** The same as {@code linalg_vander(x, Long.valueOf(N))}. */
-    public static Tensor linalg_vander(Tensor x, long N) {
-        return linalg_vander(x, Long.valueOf(N));
-    }
-
-    /** The same as {@code linalg_vander(x, (Long) null)}. */
-    public static Tensor linalg_vander(Tensor x) {
-        return linalg_vander(x, (Long) null);
-    }
-
-    /**
      * Sums the diagonal of a matrix; integers give int64.
      * <p>{@code out = sum_i self[i, i]}
      * <p>Shapes: {@code (n, m) -> ()}.
@@ -8437,6 +10556,725 @@ public abstract sealed class TorchFunctions permits Torch {
         return cross_entropy_loss(self, target, (Tensor) null, Reduction.MEAN, -100L, 0.0);
     }
 
+    /**
+     * The squared distance of each element to its target.
+     * <p>{@code out = mean over i of (self_i - target_i)^2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor mse_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.mse_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code mse_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor mse_loss(Tensor self, Tensor target) {
+        return mse_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * The squared distance of each element to its target.
+     * <p>{@code out = mean over i of (self_i - target_i)^2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor mse_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
+        Tensor.acquire(self, target, out);
+        try {
+            Native.mse_loss_out(self.handle(), target.handle(), reduction, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, out);
+        }
+    }
+
+    /** The same as {@code mse_loss_out(self, target, Reduction.MEAN, out)}. */
+    public static Tensor mse_loss_out(Tensor self, Tensor target, Tensor out) {
+        return mse_loss_out(self, target, Reduction.MEAN, out);
+    }
+
+    /**
+     * The distance of each element to its target, squared where it is small.
+     * <p>{@code out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>beta</code> must not be negative. Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param beta as in the formula
+     * @return the result
+     */
+    public static Tensor smooth_l1_loss(Tensor self, Tensor target, long reduction, double beta) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.smooth_l1_loss(self.handle(), target.handle(), reduction, beta));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code smooth_l1_loss(self, target, reduction, 1.0)}. */
+    public static Tensor smooth_l1_loss(Tensor self, Tensor target, long reduction) {
+        return smooth_l1_loss(self, target, reduction, 1.0);
+    }
+
+    /** The same as {@code smooth_l1_loss(self, target, Reduction.MEAN, 1.0)}. */
+    public static Tensor smooth_l1_loss(Tensor self, Tensor target) {
+        return smooth_l1_loss(self, target, Reduction.MEAN, 1.0);
+    }
+
+    /**
+     * The distance of each element to its target, squared where it is small.
+     * <p>{@code out = mean over i of d_i^2 / (2 beta) where d_i = |self_i - target_i| < beta, else d_i - beta / 2}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>beta</code> must not be negative. Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param beta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, long reduction, double beta, Tensor out) {
+        Tensor.acquire(self, target, out);
+        try {
+            Native.smooth_l1_loss_out(self.handle(), target.handle(), reduction, beta, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, out);
+        }
+    }
+
+    /** The same as {@code smooth_l1_loss_out(self, target, reduction, 1.0, out)}. */
+    public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
+        return smooth_l1_loss_out(self, target, reduction, 1.0, out);
+    }
+
+    /** The same as {@code smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out)}. */
+    public static Tensor smooth_l1_loss_out(Tensor self, Tensor target, Tensor out) {
+        return smooth_l1_loss_out(self, target, Reduction.MEAN, 1.0, out);
+    }
+
+    /**
+     * Half the squared distance of each element to its target, linear where it is large.
+     * <p>{@code out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>delta</code> must be positive. Other dtypes are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param delta as in the formula
+     * @return the result
+     */
+    public static Tensor huber_loss(Tensor self, Tensor target, long reduction, double delta) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.huber_loss(self.handle(), target.handle(), reduction, delta));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code huber_loss(self, target, reduction, 1.0)}. */
+    public static Tensor huber_loss(Tensor self, Tensor target, long reduction) {
+        return huber_loss(self, target, reduction, 1.0);
+    }
+
+    /** The same as {@code huber_loss(self, target, Reduction.MEAN, 1.0)}. */
+    public static Tensor huber_loss(Tensor self, Tensor target) {
+        return huber_loss(self, target, Reduction.MEAN, 1.0);
+    }
+
+    /**
+     * Half the squared distance of each element to its target, linear where it is large.
+     * <p>{@code out = mean over i of d_i^2 / 2 where d_i = |self_i - target_i| <= delta, else delta (d_i - delta / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum); <code>delta</code> must be positive. Other dtypes are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param delta as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor huber_loss_out(Tensor self, Tensor target, long reduction, double delta, Tensor out) {
+        Tensor.acquire(self, target, out);
+        try {
+            Native.huber_loss_out(self.handle(), target.handle(), reduction, delta, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, out);
+        }
+    }
+
+    /** The same as {@code huber_loss_out(self, target, reduction, 1.0, out)}. */
+    public static Tensor huber_loss_out(Tensor self, Tensor target, long reduction, Tensor out) {
+        return huber_loss_out(self, target, reduction, 1.0, out);
+    }
+
+    /** The same as {@code huber_loss_out(self, target, Reduction.MEAN, 1.0, out)}. */
+    public static Tensor huber_loss_out(Tensor self, Tensor target, Tensor out) {
+        return huber_loss_out(self, target, Reduction.MEAN, 1.0, out);
+    }
+
+    /**
+     * The cross entropy between probabilities and targets, element by element.
+     * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; the tensors have one dtype and shapes that broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor binary_cross_entropy(Tensor self, Tensor target, Tensor weight, long reduction) {
+        Tensor.acquire(self, target, weight);
+        try {
+            return Tensor.wrap(Native.binary_cross_entropy(self.handle(), target.handle(), Tensor.handleOrZero(weight), reduction));
+        } finally {
+            Tensor.release(self, target, weight);
+        }
+    }
+
+    /** The same as {@code binary_cross_entropy(self, target, weight, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy(Tensor self, Tensor target, Tensor weight) {
+        return binary_cross_entropy(self, target, weight, Reduction.MEAN);
+    }
+
+    /** The same as {@code binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy(Tensor self, Tensor target) {
+        return binary_cross_entropy(self, target, (Tensor) null, Reduction.MEAN);
+    }
+
+    /**
+     * The cross entropy between probabilities and targets, element by element.
+     * <p>{@code out = -mean over i of weight_i (target_i ln self_i + (1 - target_i) ln(1 - self_i)), logarithms not below -100}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The elements of <code>self</code> lie in [0, 1]; the tensors have one dtype and shapes that broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor weight, long reduction, Tensor out) {
+        Tensor.acquire(self, target, weight, out);
+        try {
+            Native.binary_cross_entropy_out(self.handle(), target.handle(), Tensor.handleOrZero(weight), reduction, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, target, weight, out);
+        }
+    }
+
+    /** The same as {@code binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out)}. */
+    public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor weight, Tensor out) {
+        return binary_cross_entropy_out(self, target, weight, Reduction.MEAN, out);
+    }
+
+    /** The same as {@code binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out)}. */
+    public static Tensor binary_cross_entropy_out(Tensor self, Tensor target, Tensor out) {
+        return binary_cross_entropy_out(self, target, (Tensor) null, Reduction.MEAN, out);
+    }
+
+    /**
+     * The cross entropy between logistic functions of scores and targets, without overflow.
+     * <p>{@code out = -mean over i of weight_i (pos_weight_i target_i ln s_i + (1 - target_i) ln(1 - s_i)), s_i = sigmoid(self_i)}
+     * <p>Shapes: {@code (*), (*), (*) broadcastable, (*) broadcastable -> (), or (*) without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param posWeight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor weight, Tensor posWeight, long reduction) {
+        Tensor.acquire(self, target, weight, posWeight);
+        try {
+            return Tensor.wrap(Native.binary_cross_entropy_with_logits(self.handle(), target.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(posWeight), reduction));
+        } finally {
+            Tensor.release(self, target, weight, posWeight);
+        }
+    }
+
+    /** The same as {@code binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor weight, Tensor posWeight) {
+        return binary_cross_entropy_with_logits(self, target, weight, posWeight, Reduction.MEAN);
+    }
+
+    /** The same as {@code binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor weight) {
+        return binary_cross_entropy_with_logits(self, target, weight, (Tensor) null, Reduction.MEAN);
+    }
+
+    /** The same as {@code binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor binary_cross_entropy_with_logits(Tensor self, Tensor target) {
+        return binary_cross_entropy_with_logits(self, target, (Tensor) null, (Tensor) null, Reduction.MEAN);
+    }
+
+    /**
+     * The distance of each element to its target.
+     * <p>{@code out = mean over i of |self_i - target_i|}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor l1_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.l1_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code l1_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor l1_loss(Tensor self, Tensor target) {
+        return l1_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * The Kullback-Leibler divergence of a distribution, given by its logarithm, from a target.
+     * <p>{@code out = mean over i of target_i (ln target_i - self_i), or of e^(target_i) (target_i - self_i) with log_target}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum). Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @param logTarget as in the formula
+     * @return the result
+     */
+    public static Tensor kl_div(Tensor self, Tensor target, long reduction, boolean logTarget) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.kl_div(self.handle(), target.handle(), reduction, logTarget));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code kl_div(self, target, reduction, false)}. */
+    public static Tensor kl_div(Tensor self, Tensor target, long reduction) {
+        return kl_div(self, target, reduction, false);
+    }
+
+    /** The same as {@code kl_div(self, target, Reduction.MEAN, false)}. */
+    public static Tensor kl_div(Tensor self, Tensor target) {
+        return kl_div(self, target, Reduction.MEAN, false);
+    }
+
+    /**
+     * The negative log likelihood of counts under Poisson distributions.
+     * <p>{@code out = mean over i of e^(input_i) - target_i input_i, or input_i - target_i ln(input_i + eps); `full` adds the approximation of ln target_i! by Stirling for targets above 1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param input as in the formula
+     * @param target as in the formula
+     * @param logInput as in the formula
+     * @param full as in the formula
+     * @param eps as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor poisson_nll_loss(Tensor input, Tensor target, boolean logInput, boolean full, double eps, long reduction) {
+        Tensor.acquire(input, target);
+        try {
+            return Tensor.wrap(Native.poisson_nll_loss(input.handle(), target.handle(), logInput, full, eps, reduction));
+        } finally {
+            Tensor.release(input, target);
+        }
+    }
+
+    /**
+     * The logistic loss of scores for classes -1 and 1.
+     * <p>{@code out = mean over i of ln(1 + e^(-target_i self_i))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor soft_margin_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.soft_margin_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code soft_margin_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor soft_margin_loss(Tensor self, Tensor target) {
+        return soft_margin_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * Distances of alike pairs (1), and by how much those of others (-1) fall short of a margin.
+     * <p>{@code out = mean over i of self_i where target_i = 1, max(0, margin - self_i) where target_i = -1}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (), or the shape of both without reduction}.
+     * <p>Errors: The shapes must broadcast; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor hinge_embedding_loss(Tensor self, Tensor target, double margin, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.hinge_embedding_loss(self.handle(), target.handle(), margin, reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code hinge_embedding_loss(self, target, margin, Reduction.MEAN)}. */
+    public static Tensor hinge_embedding_loss(Tensor self, Tensor target, double margin) {
+        return hinge_embedding_loss(self, target, margin, Reduction.MEAN);
+    }
+
+    /** The same as {@code hinge_embedding_loss(self, target, 1.0, Reduction.MEAN)}. */
+    public static Tensor hinge_embedding_loss(Tensor self, Tensor target) {
+        return hinge_embedding_loss(self, target, 1.0, Reduction.MEAN);
+    }
+
+    /**
+     * By how much pairs of scores miss an order (1: the first is larger, -1: the second is) with a margin.
+     * <p>{@code out = mean over i of max(0, -target_i (input1_i - input2_i) + margin)}
+     * <p>Shapes: {@code (*), (*), (*) -> (), or (*) without reduction}.
+     * <p>Errors: All three have as many dimensions; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
+        Tensor.acquire(input1, input2, target);
+        try {
+            return Tensor.wrap(Native.margin_ranking_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction));
+        } finally {
+            Tensor.release(input1, input2, target);
+        }
+    }
+
+    /** The same as {@code margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN)}. */
+    public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, double margin) {
+        return margin_ranking_loss(input1, input2, target, margin, Reduction.MEAN);
+    }
+
+    /** The same as {@code margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN)}. */
+    public static Tensor margin_ranking_loss(Tensor input1, Tensor input2, Tensor target) {
+        return margin_ranking_loss(input1, input2, target, 0.0, Reduction.MEAN);
+    }
+
+    /**
+     * How far the directions of alike vectors (1) differ, and how far those of others (-1) agree beyond a margin.
+     * <p>{@code out = mean over n of 1 - cos_n where target_n = 1, max(0, cos_n - margin) where target_n = -1}
+     * <p>Shapes: {@code (N, D), (N, D), (N) or (D), (D), () -> (), or the shape of target without reduction}.
+     * <p>Errors: <code>target</code> has no dimension, or one beside inputs of two; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param target as in the formula
+     * @param margin as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, double margin, long reduction) {
+        Tensor.acquire(input1, input2, target);
+        try {
+            return Tensor.wrap(Native.cosine_embedding_loss(input1.handle(), input2.handle(), target.handle(), margin, reduction));
+        } finally {
+            Tensor.release(input1, input2, target);
+        }
+    }
+
+    /** The same as {@code cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN)}. */
+    public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, double margin) {
+        return cosine_embedding_loss(input1, input2, target, margin, Reduction.MEAN);
+    }
+
+    /** The same as {@code cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN)}. */
+    public static Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target) {
+        return cosine_embedding_loss(input1, input2, target, 0.0, Reduction.MEAN);
+    }
+
+    /**
+     * By how much anchors are not nearer to positive than to negative samples by a margin.
+     * <p>{@code out = mean over n of max(0, margin + |anchor_n - positive_n|_p - |anchor_n - negative_n|_p); `swap` takes the lesser of the distances of `negative` to both}
+     * <p>Shapes: {@code (N, D) or (D), three times -> (), or (N) or () without reduction}.
+     * <p>Errors: All three have as many dimensions; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param anchor as in the formula
+     * @param positive as in the formula
+     * @param negative as in the formula
+     * @param margin as in the formula
+     * @param p as in the formula
+     * @param eps as in the formula
+     * @param swap as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap, long reduction) {
+        Tensor.acquire(anchor, positive, negative);
+        try {
+            return Tensor.wrap(Native.triplet_margin_loss(anchor.handle(), positive.handle(), negative.handle(), margin, p, eps, swap, reduction));
+        } finally {
+            Tensor.release(anchor, positive, negative);
+        }
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps, boolean swap) {
+        return triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p, double eps) {
+        return triplet_margin_loss(anchor, positive, negative, margin, p, eps, false, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin, double p) {
+        return triplet_margin_loss(anchor, positive, negative, margin, p, 1e-6, false, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, double margin) {
+        return triplet_margin_loss(anchor, positive, negative, margin, 2.0, 1e-6, false, Reduction.MEAN);
+    }
+
+    /** The same as {@code triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN)}. */
+    public static Tensor triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative) {
+        return triplet_margin_loss(anchor, positive, negative, 1.0, 2.0, 1e-6, false, Reduction.MEAN);
+    }
+
+    /**
+     * nll_loss of images: a class for each place.
+     * <p>{@code out = -sum_n weight[target_n] * self[n, target_n] / sum_n weight[target_n] for the mean}
+     * <p>Shapes: {@code (N, C, H, W), (N, H, W) -> (), or (N, H, W) without reduction}.
+     * <p>Errors: <code>target</code> is int64 with values in [0, C) or <code>ignore_index</code>; <code>weight</code> has C elements; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @param ignoreIndex as in the formula
+     * @return the result
+     */
+    public static Tensor nll_loss2d(Tensor self, Tensor target, Tensor weight, long reduction, long ignoreIndex) {
+        Tensor.acquire(self, target, weight);
+        try {
+            return Tensor.wrap(Native.nll_loss2d(self.handle(), target.handle(), Tensor.handleOrZero(weight), reduction, ignoreIndex));
+        } finally {
+            Tensor.release(self, target, weight);
+        }
+    }
+
+    /** The same as {@code nll_loss2d(self, target, weight, reduction, -100L)}. */
+    public static Tensor nll_loss2d(Tensor self, Tensor target, Tensor weight, long reduction) {
+        return nll_loss2d(self, target, weight, reduction, -100L);
+    }
+
+    /** The same as {@code nll_loss2d(self, target, weight, Reduction.MEAN, -100L)}. */
+    public static Tensor nll_loss2d(Tensor self, Tensor target, Tensor weight) {
+        return nll_loss2d(self, target, weight, Reduction.MEAN, -100L);
+    }
+
+    /** The same as {@code nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L)}. */
+    public static Tensor nll_loss2d(Tensor self, Tensor target) {
+        return nll_loss2d(self, target, (Tensor) null, Reduction.MEAN, -100L);
+    }
+
+    /**
+     * By how much the score of the target class does not exceed those of the others by a margin.
+     * <p>{@code out = mean over n of sum over c != y of weight_y max(0, margin - self[n, y] + self[n, c])^p / C, y = target_n}
+     * <p>Shapes: {@code (N, C) or (C), (N) or () -> (), or the shape of target without reduction}.
+     * <p>Errors: <code>p</code> is 1 or 2; <code>target</code> is int64 with values in [0, C); <code>weight</code> has C elements; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param p as in the formula
+     * @param margin as in the formula
+     * @param weight as in the formula, or null for none
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin, Tensor weight, long reduction) {
+        Scalar p1 = Scalar.of(p);
+        Scalar margin1 = Scalar.of(margin);
+        Tensor.acquire(self, target, weight);
+        try {
+            return Tensor.wrap(Native.multi_margin_loss(self.handle(), target.handle(), p1.tag(), p1.bits(), p1.imag(), margin1.tag(), margin1.bits(), margin1.imag(), Tensor.handleOrZero(weight), reduction));
+        } finally {
+            Tensor.release(self, target, weight);
+        }
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin, Tensor weight) {
+        return multi_margin_loss(self, target, p, margin, weight, Reduction.MEAN);
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p, Number margin) {
+        return multi_margin_loss(self, target, p, margin, (Tensor) null, Reduction.MEAN);
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target, Number p) {
+        return multi_margin_loss(self, target, p, 1, (Tensor) null, Reduction.MEAN);
+    }
+
+    /** The same as {@code multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN)}. */
+    public static Tensor multi_margin_loss(Tensor self, Tensor target) {
+        return multi_margin_loss(self, target, 1, 1, (Tensor) null, Reduction.MEAN);
+    }
+
+    /**
+     * By how much the scores of the target classes do not exceed those of the others by 1.
+     * <p>{@code out = mean over n of sum over labels y and classes c that are none of max(0, 1 - self[n, y] + self[n, c]) / C}
+     * <p>Shapes: {@code (N, C) or (C), the same -> (), or (N) or () without reduction}.
+     * <p>Errors: <code>target</code> is int64: labels in [0, C), up to the first -1; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param self as in the formula
+     * @param target as in the formula
+     * @param reduction as in the formula
+     * @return the result
+     */
+    public static Tensor multilabel_margin_loss(Tensor self, Tensor target, long reduction) {
+        Tensor.acquire(self, target);
+        try {
+            return Tensor.wrap(Native.multilabel_margin_loss(self.handle(), target.handle(), reduction));
+        } finally {
+            Tensor.release(self, target);
+        }
+    }
+
+    /** The same as {@code multilabel_margin_loss(self, target, Reduction.MEAN)}. */
+    public static Tensor multilabel_margin_loss(Tensor self, Tensor target) {
+        return multilabel_margin_loss(self, target, Reduction.MEAN);
+    }
+
+    /**
+     * The negative log likelihood of target sequences under all their alignments with an input, by connectionist temporal classification.
+     * <p>{@code out = -ln of the sum over alignments of the product over t of e^(log_probs[t, n, c_t]); the mean divides each by its target's length}
+     * <p>Shapes: {@code (T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S) -> (), or (N) or () without reduction}.
+     * <p>Errors: The lengths have an element for each of the batch and fit the input and the targets, which are int32 or int64; <code>blank</code> lies in [0, C - 1]; <code>reduction</code> is 0 (none), 1 (mean) or 2 (sum).
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @param reduction as in the formula
+     * @param zeroInfinity as in the formula
+     * @return the result
+     */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank, long reduction, boolean zeroInfinity) {
+        Tensor.acquire(logProbs, targets);
+        try {
+            return Tensor.wrap(Native.ctc_loss_IntList(logProbs.handle(), targets.handle(), inputLengths, targetLengths, blank, reduction, zeroInfinity));
+        } finally {
+            Tensor.release(logProbs, targets);
+        }
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank, long reduction) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long[] targetLengths, long blank) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, long[] inputLengths, long... targetLengths) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false);
+    }
+
+    /**
+     * ctc_loss with the lengths in tensors.
+     * <p>{@code As with lists.}
+     * <p>Shapes: {@code (T, N, C) or (T, C), (N, S) or (sum of target_lengths) or (S), (N) or (), (N) or () -> (), or (N) or () without reduction}.
+     * <p>Errors: As with lists; the lengths are integers on the CPU.
+     *
+     * @param logProbs as in the formula
+     * @param targets as in the formula
+     * @param inputLengths as in the formula
+     * @param targetLengths as in the formula
+     * @param blank as in the formula
+     * @param reduction as in the formula
+     * @param zeroInfinity as in the formula
+     * @return the result
+     */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction, boolean zeroInfinity) {
+        Tensor.acquire(logProbs, targets, inputLengths, targetLengths);
+        try {
+            return Tensor.wrap(Native.ctc_loss_Tensor(logProbs.handle(), targets.handle(), inputLengths.handle(), targetLengths.handle(), blank, reduction, zeroInfinity));
+        } finally {
+            Tensor.release(logProbs, targets, inputLengths, targetLengths);
+        }
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank, long reduction) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, reduction, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths, long blank) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, blank, Reduction.MEAN, false);
+    }
+
+    /** The same as {@code ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false)}. */
+    public static Tensor ctc_loss(Tensor logProbs, Tensor targets, Tensor inputLengths, Tensor targetLengths) {
+        return ctc_loss(logProbs, targets, inputLengths, targetLengths, 0L, Reduction.MEAN, false);
+    }
+
     // nn: Functions of neural network layers.
 
     /**
@@ -8578,6 +11416,66 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
+     * While training, sets each channel to zero with probability p and scales up the others; otherwise returns the input.
+     * <p>{@code out[n, c] = input[n, c] * m[n, c] / (1 - p), m[n, c] ~ Bernoulli(1 - p)}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: <code>p</code> must lie in [0, 1]; <code>input</code> has two dimensions or more.
+     *
+     * @param input as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return the result
+     */
+    public static Tensor feature_dropout(Tensor input, double p, boolean train) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.feature_dropout(input.handle(), p, train));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * While training, sets each element with probability p to what <code>selu</code> saturates at, then shifts and scales so that mean 0 and variance 1 stay; otherwise returns the input.
+     * <p>{@code out_i = a (input_i m_i + alpha (p - 1 + m_i)), m_i ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
+     * <p>Shapes: {@code (*) -> (*)}.
+     * <p>Errors: <code>p</code> must lie in [0, 1].
+     *
+     * @param input as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return the result
+     */
+    public static Tensor alpha_dropout(Tensor input, double p, boolean train) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.alpha_dropout(input.handle(), p, train));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * alpha_dropout of whole channels.
+     * <p>{@code out[n, c] = a (input[n, c] m[n, c] + alpha (p - 1 + m[n, c])), m[n, c] ~ Bernoulli(1 - p), alpha = -1.758..., a = 1 / sqrt((alpha^2 p + 1) (1 - p))}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: <code>p</code> must lie in [0, 1]; <code>input</code> has two dimensions or more.
+     *
+     * @param input as in the formula
+     * @param p as in the formula
+     * @param train as in the formula
+     * @return the result
+     */
+    public static Tensor feature_alpha_dropout(Tensor input, double p, boolean train) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.feature_alpha_dropout(input.handle(), p, train));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
      * Looks up rows of a table by index.
      * <p>{@code out[..., :] = weight[indices[...], :]}
      * <p>Shapes: {@code (n, d), (*) -> (*, d)}.
@@ -8658,6 +11556,360 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code one_hot(self, -1L)}. */
     public static Tensor one_hot(Tensor self) {
         return one_hot(self, -1L);
+    }
+
+    /**
+     * Scales those of the looked-up rows of a table whose norm is above a limit down to it.
+     * <p>{@code self[i, :] *= max_norm / (|self[i, :]| + 1e-07) where |self[i, :]| > max_norm, for i in indices}
+     * <p>Shapes: {@code (n, d), (*) -> (n, d)}.
+     * <p>Errors: <code>self</code> has two dimensions; the indices must be int32 or int64 and lie in [0, n - 1].
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param maxNorm as in the formula
+     * @param normType as in the formula
+     * @return what was written
+     */
+    public static Tensor embedding_renorm_(Tensor self, Tensor indices, double maxNorm, double normType) {
+        Tensor.acquire(self, indices);
+        try {
+            Native.embedding_renorm_(self.handle(), indices.handle(), maxNorm, normType);
+            return self;
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
+    /**
+     * A product of two vectors with a matrix for each output.
+     * <p>{@code out[..., k] = sum over i, j of input1[..., i] * weight[k, i, j] * input2[..., j] + bias[k]}
+     * <p>Shapes: {@code (*, I), (*, J), (K, I, J), (K) -> (*, K)}.
+     * <p>Errors: The leading dimensions of the inputs agree, and their last ones with the weight.
+     *
+     * @param input1 as in the formula
+     * @param input2 as in the formula
+     * @param weight as in the formula
+     * @param bias as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor bias) {
+        Tensor.acquire(input1, input2, weight, bias);
+        try {
+            return Tensor.wrap(Native.bilinear(input1.handle(), input2.handle(), weight.handle(), Tensor.handleOrZero(bias)));
+        } finally {
+            Tensor.release(input1, input2, weight, bias);
+        }
+    }
+
+    /** The same as {@code bilinear(input1, input2, weight, (Tensor) null)}. */
+    public static Tensor bilinear(Tensor input1, Tensor input2, Tensor weight) {
+        return bilinear(input1, input2, weight, (Tensor) null);
+    }
+
+    /**
+     * Attention: for each query the mean of the values, weighted by how well their keys agree with it.
+     * <p>{@code out = dropout(softmax(scale * query key^T + attn_mask)) value, scale = 1 / sqrt(E) unless given}
+     * <p>Shapes: {@code (*, L, E), (*, S, E), (*, S, V), (*, L, S) broadcastable -> (*, L, V)}.
+     * <p>Errors: All have two dimensions or more and one dtype; <code>attn_mask</code> is bool (True takes part), float or of this dtype, and not given with <code>is_causal</code>. With <code>enable_gqa</code> the heads of <code>key</code> and <code>value</code> divide those of <code>query</code>.
+     *
+     * @param query as in the formula
+     * @param key as in the formula
+     * @param value as in the formula
+     * @param attnMask as in the formula, or null for none
+     * @param dropoutP as in the formula
+     * @param isCausal as in the formula
+     * @param scale as in the formula, or null for none
+     * @param enableGqa as in the formula
+     * @return the result
+     */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, Double scale, boolean enableGqa) {
+        Tensor.acquire(query, key, value, attnMask);
+        try {
+            return Tensor.wrap(Native.scaled_dot_product_attention(query.handle(), key.handle(), value.handle(), Tensor.handleOrZero(attnMask), dropoutP, isCausal, scale != null, Convert.doubleOrZero(scale), enableGqa));
+        } finally {
+            Tensor.release(query, key, value, attnMask);
+        }
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, double scale, boolean enableGqa) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), enableGqa);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, Double scale) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, scale, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal, double scale) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, Double.valueOf(scale), false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP, boolean isCausal) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, isCausal, (Double) null, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask, double dropoutP) {
+        return scaled_dot_product_attention(query, key, value, attnMask, dropoutP, false, (Double) null, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor attnMask) {
+        return scaled_dot_product_attention(query, key, value, attnMask, 0.0, false, (Double) null, false);
+    }
+
+    /** The same as {@code scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false)}. */
+    public static Tensor scaled_dot_product_attention(Tensor query, Tensor key, Tensor value) {
+        return scaled_dot_product_attention(query, key, value, (Tensor) null, 0.0, false, (Double) null, false);
+    }
+
+    /**
+     * Sums (mode 0), means (1) or maxima (2) of looked-up rows of a table, bag by bag.
+     * <p>{@code result0[b, :] = the sum over i from offsets[b] to offsets[b + 1] of per_sample_weights[i] * weight[indices[i], :]}
+     * <p>Shapes: {@code (n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the maxima are}.
+     * <p>Errors: <code>indices</code> and <code>offsets</code> are int32 or int64 and have one dimension; offsets begin at 0, do not go beyond L and, with include_last_offset, end with the end of the last bag. The gradient is dense, whatever <code>sparse</code> says.
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @param perSampleWeights as in the formula, or null for none
+     * @param includeLastOffset as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights, boolean includeLastOffset) {
+        Tensor.acquire(weight, indices, offsets, perSampleWeights);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.embedding_bag(weight.handle(), indices.handle(), offsets.handle(), scaleGradByFreq, mode, sparse, Tensor.handleOrZero(perSampleWeights), includeLastOffset));
+            return new Results.Result0Result1Result2Result3(results[0], results[1], results[2], results[3]);
+        } finally {
+            Tensor.release(weight, indices, offsets, perSampleWeights);
+        }
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, (Tensor) null, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, false, (Tensor) null, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, 0L, false, (Tensor) null, false);
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false)}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets) {
+        return embedding_bag(weight, indices, offsets, false, 0L, false, (Tensor) null, false);
+    }
+
+    /**
+     * embedding_bag in which one row of the table counts for nothing.
+     * <p>{@code As embedding_bag, without the places where indices[i] = padding_idx}
+     * <p>Shapes: {@code (n, d), (L), (B) -> (B, d); the bag of each place (L), the sizes of the bags, where the maxima are}.
+     * <p>Errors: As embedding_bag; <code>padding_idx</code> lies in [-n, n - 1].
+     *
+     * @param weight as in the formula
+     * @param indices as in the formula
+     * @param offsets as in the formula
+     * @param scaleGradByFreq as in the formula
+     * @param mode as in the formula
+     * @param sparse as in the formula
+     * @param perSampleWeights as in the formula, or null for none
+     * @param includeLastOffset as in the formula
+     * @param paddingIdx as in the formula, or null for none
+     * @return the result
+     */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights, boolean includeLastOffset, Long paddingIdx) {
+        Tensor.acquire(weight, indices, offsets, perSampleWeights);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.embedding_bag_padding_idx(weight.handle(), indices.handle(), offsets.handle(), scaleGradByFreq, mode, sparse, Tensor.handleOrZero(perSampleWeights), includeLastOffset, paddingIdx != null, Convert.longOrZero(paddingIdx)));
+            return new Results.Result0Result1Result2Result3(results[0], results[1], results[2], results[3]);
+        } finally {
+            Tensor.release(weight, indices, offsets, perSampleWeights);
+        }
+    }
+
+    /** The same as {@code embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx))}. */
+    public static Results.Result0Result1Result2Result3 embedding_bag(Tensor weight, Tensor indices, Tensor offsets, boolean scaleGradByFreq, long mode, boolean sparse, Tensor perSampleWeights, boolean includeLastOffset, long paddingIdx) {
+        return embedding_bag(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, Long.valueOf(paddingIdx));
+    }
+
+    // normalization: Layers that shift and scale to mean 0 and variance 1.
+
+    /**
+     * Normalises each channel over the batch, then scales and shifts it; in training the running statistics follow those of the batch, else they are what is used.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias; running = (1 - momentum) * running + momentum * new, with the variance without bias}
+     * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
+     * <p>Errors: All tensors beside <code>input</code> have an element for each channel, and its dtype or, beside half precision, float. Without training the running statistics are needed.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param runningMean as in the formula, or null for none
+     * @param runningVar as in the formula, or null for none
+     * @param training as in the formula
+     * @param momentum as in the formula
+     * @param eps as in the formula
+     * @param cudnnEnabled as in the formula
+     * @return the result
+     */
+    public static Tensor batch_norm(Tensor input, Tensor weight, Tensor bias, Tensor runningMean, Tensor runningVar, boolean training, double momentum, double eps, boolean cudnnEnabled) {
+        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.batch_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), training, momentum, eps, cudnnEnabled));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * batch_norm together with the mean and the reciprocal standard deviation of each channel, which are empty without training.
+     * <p>{@code result0 = (input - result1) * result2 * weight + bias}
+     * <p>Shapes: {@code (N, C, *) -> the same, (C), (C)}.
+     * <p>Errors: As batch_norm.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param runningMean as in the formula, or null for none
+     * @param runningVar as in the formula, or null for none
+     * @param training as in the formula
+     * @param momentum as in the formula
+     * @param eps as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 native_batch_norm(Tensor input, Tensor weight, Tensor bias, Tensor runningMean, Tensor runningVar, boolean training, double momentum, double eps) {
+        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.native_batch_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), training, momentum, eps));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Normalises each channel of each sample, then scales and shifts it; the running statistics follow the means over the samples.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias}
+     * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
+     * <p>Errors: As batch_norm; the running statistics are needed unless <code>use_input_stats</code>.
+     *
+     * @param input as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param runningMean as in the formula, or null for none
+     * @param runningVar as in the formula, or null for none
+     * @param useInputStats as in the formula
+     * @param momentum as in the formula
+     * @param eps as in the formula
+     * @param cudnnEnabled as in the formula
+     * @return the result
+     */
+    public static Tensor instance_norm(Tensor input, Tensor weight, Tensor bias, Tensor runningMean, Tensor runningVar, boolean useInputStats, double momentum, double eps, boolean cudnnEnabled) {
+        Tensor[] held = {input, weight, bias, runningMean, runningVar};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.instance_norm(input.handle(), Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), Tensor.handleOrZero(runningMean), Tensor.handleOrZero(runningVar), useInputStats, momentum, eps, cudnnEnabled));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Normalises groups of the channels of each sample, then scales and shifts each channel.
+     * <p>{@code out = (input - mean) / sqrt(var + eps) * weight + bias, mean and variance of a group}
+     * <p>Shapes: {@code (N, C, *) -> the same; all others: (C)}.
+     * <p>Errors: The number of channels is a multiple of <code>num_groups</code>, which is positive; <code>weight</code> and <code>bias</code> have an element for each, and the dtype of <code>input</code> or, beside half precision, float.
+     *
+     * @param input as in the formula
+     * @param numGroups as in the formula
+     * @param weight as in the formula, or null for none
+     * @param bias as in the formula, or null for none
+     * @param eps as in the formula
+     * @param cudnnEnabled as in the formula
+     * @return the result
+     */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight, Tensor bias, double eps, boolean cudnnEnabled) {
+        Tensor.acquire(input, weight, bias);
+        try {
+            return Tensor.wrap(Native.group_norm(input.handle(), numGroups, Tensor.handleOrZero(weight), Tensor.handleOrZero(bias), eps, cudnnEnabled));
+        } finally {
+            Tensor.release(input, weight, bias);
+        }
+    }
+
+    /** The same as {@code group_norm(input, numGroups, weight, bias, eps, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight, Tensor bias, double eps) {
+        return group_norm(input, numGroups, weight, bias, eps, true);
+    }
+
+    /** The same as {@code group_norm(input, numGroups, weight, bias, 1e-5, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight, Tensor bias) {
+        return group_norm(input, numGroups, weight, bias, 1e-5, true);
+    }
+
+    /** The same as {@code group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups, Tensor weight) {
+        return group_norm(input, numGroups, weight, (Tensor) null, 1e-5, true);
+    }
+
+    /** The same as {@code group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true)}. */
+    public static Tensor group_norm(Tensor input, long numGroups) {
+        return group_norm(input, numGroups, (Tensor) null, (Tensor) null, 1e-5, true);
+    }
+
+    /**
+     * Divides the last dimensions by their root mean square, then scales each element.
+     * <p>{@code out = input / sqrt(mean(input^2) + eps) * weight; `eps` is the dtype's distance of 1 from the next number unless given}
+     * <p>Shapes: {@code (..., normalized_shape) -> the same; weight: normalized_shape}.
+     * <p>Errors: The last dimensions of <code>input</code> must be <code>normalized_shape</code>, and so must the shape of <code>weight</code>.
+     *
+     * @param input as in the formula
+     * @param normalizedShape as in the formula
+     * @param weight as in the formula, or null for none
+     * @param eps as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor rms_norm(Tensor input, long[] normalizedShape, Tensor weight, Double eps) {
+        Tensor.acquire(input, weight);
+        try {
+            return Tensor.wrap(Native.rms_norm(input.handle(), normalizedShape, Tensor.handleOrZero(weight), eps != null, Convert.doubleOrZero(eps)));
+        } finally {
+            Tensor.release(input, weight);
+        }
+    }
+
+    /** The same as {@code rms_norm(input, normalizedShape, weight, Double.valueOf(eps))}. */
+    public static Tensor rms_norm(Tensor input, long[] normalizedShape, Tensor weight, double eps) {
+        return rms_norm(input, normalizedShape, weight, Double.valueOf(eps));
+    }
+
+    /** The same as {@code rms_norm(input, normalizedShape, weight, (Double) null)}. */
+    public static Tensor rms_norm(Tensor input, long[] normalizedShape, Tensor weight) {
+        return rms_norm(input, normalizedShape, weight, (Double) null);
+    }
+
+    /** The same as {@code rms_norm(input, normalizedShape, (Tensor) null, (Double) null)}. */
+    public static Tensor rms_norm(Tensor input, long... normalizedShape) {
+        return rms_norm(input, normalizedShape, (Tensor) null, (Double) null);
     }
 
     // numeric: Rounding, signs, remainders, extrema and combinations of each element.
@@ -10135,6 +13387,672 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code addcdiv_out(self, tensor1, tensor2, 1, out)}. */
     public static Tensor addcdiv_out(Tensor self, Tensor tensor1, Tensor tensor2, Tensor out) {
         return addcdiv_out(self, tensor1, tensor2, 1, out);
+    }
+
+    /**
+     * Subtracts element by element, as sub.
+     * <p>{@code out_i = self_i - alpha * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As sub.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor subtract(Tensor self, Tensor other, Number alpha) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.subtract_Tensor(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code subtract(self, other, 1)}. */
+    public static Tensor subtract(Tensor self, Tensor other) {
+        return subtract(self, other, 1);
+    }
+
+    /**
+     * Subtracts element by element, as sub.
+     * <p>{@code out_i = self_i - alpha * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As sub.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor subtract_out(Tensor self, Tensor other, Number alpha, Tensor out) {
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self, other, out);
+        try {
+            Native.subtract_out(self.handle(), other.handle(), alpha1.tag(), alpha1.bits(), alpha1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /** The same as {@code subtract_out(self, other, 1, out)}. */
+    public static Tensor subtract_out(Tensor self, Tensor other, Tensor out) {
+        return subtract_out(self, other, 1, out);
+    }
+
+    /**
+     * Subtracts a number from each element, as sub.
+     * <p>{@code out_i = self_i - alpha * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As sub.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param alpha as in the formula
+     * @return the result
+     */
+    public static Tensor subtract(Tensor self, Number other, Number alpha) {
+        Scalar other1 = Scalar.of(other);
+        Scalar alpha1 = Scalar.of(alpha);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.subtract_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag(), alpha1.tag(), alpha1.bits(), alpha1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code subtract(self, other, 1)}. */
+    public static Tensor subtract(Tensor self, Number other) {
+        return subtract(self, other, 1);
+    }
+
+    /**
+     * Multiplies element by element, as mul.
+     * <p>{@code out_i = self_i * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor multiply(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.multiply_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies element by element, as mul.
+     * <p>{@code out_i = self_i * other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor multiply_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.multiply_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by a number, as mul.
+     * <p>{@code out_i = self_i * other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor multiply(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.multiply_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.divide_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor divide_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.divide_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor true_divide(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.true_divide_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides element by element, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor true_divide_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.true_divide_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides each element by a number, as div; integers give floating point.
+     * <p>{@code out_i = self_i / other}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: The promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor true_divide(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.true_divide_Scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Divides and rounds as asked, as div: not at all, toward zero, or down.
+     * <p>{@code out_i = round(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Tensor other, String roundingMode) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.divide_Tensor_mode(self.handle(), other.handle(), roundingMode));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Divides and rounds as asked, as div: not at all, toward zero, or down.
+     * <p>{@code out_i = round(self_i / other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor divide_out(Tensor self, Tensor other, String roundingMode, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.divide_out_mode(self.handle(), other.handle(), roundingMode, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Divides by a number and rounds as asked, as div.
+     * <p>{@code out_i = round(self_i / other)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: As div. <code>rounding_mode</code> is None, "trunc" or "floor".
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param roundingMode as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor divide(Tensor self, Number other, String roundingMode) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.divide_Scalar_mode(self.handle(), other1.tag(), other1.bits(), other1.imag(), roundingMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Returns the tensor itself.
+     * <p>{@code out_i = +self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Bool tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor positive(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.positive(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+     * <p>{@code out_i = the angle from the first axis to self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor angle(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.angle(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the angle of each number in the complex plane, in radians: of a real number, 0 or pi.
+     * <p>{@code out_i = the angle from the first axis to self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor angle_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.angle_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Tests which elements are equal up to a tolerance.
+     * <p>{@code out_i = |self_i - other_i| <= atol + rtol * |other_i|}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be of one dtype; tolerances must not be negative.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param rtol as in the formula
+     * @param atol as in the formula
+     * @param equalNan as in the formula
+     * @return the result
+     */
+    public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol, boolean equalNan) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.isclose(self.handle(), other.handle(), rtol, atol, equalNan));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /** The same as {@code isclose(self, other, rtol, atol, false)}. */
+    public static Tensor isclose(Tensor self, Tensor other, double rtol, double atol) {
+        return isclose(self, other, rtol, atol, false);
+    }
+
+    /** The same as {@code isclose(self, other, rtol, 1e-8, false)}. */
+    public static Tensor isclose(Tensor self, Tensor other, double rtol) {
+        return isclose(self, other, rtol, 1e-8, false);
+    }
+
+    /** The same as {@code isclose(self, other, 1e-5, 1e-8, false)}. */
+    public static Tensor isclose(Tensor self, Tensor other) {
+        return isclose(self, other, 1e-5, 1e-8, false);
+    }
+
+    /**
+     * Tests which numbers have no imaginary part.
+     * <p>{@code out_i = the imaginary part of self_i is 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor isreal(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.isreal(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), (*)}.
+     * <p>Errors: Only floating tensors have mantissas.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Results.MantissaExponent frexp(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.frexp_Tensor(self.handle()));
+            return new Results.MantissaExponent(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes each number apart into a mantissa in [0.5, 1) and a power of 2.
+     * <p>{@code self_i = mantissa_i * 2^(exponent_i)}
+     * <p>Shapes: {@code (*) -> (*), (*)}.
+     * <p>Errors: Only floating tensors have mantissas.
+     * <p>The result is written into <code>mantissa</code> and <code>exponent</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param mantissa the tensor that receives the result
+     * @param exponent the tensor that receives the result
+     * @return what was written
+     */
+    public static Results.MantissaExponent frexp_out(Tensor self, Tensor mantissa, Tensor exponent) {
+        Tensor.acquire(self, mantissa, exponent);
+        try {
+            Native.frexp_Tensor_out(self.handle(), mantissa.handle(), exponent.handle());
+            return new Results.MantissaExponent(mantissa, exponent);
+        } finally {
+            Tensor.release(self, mantissa, exponent);
+        }
+    }
+
+    /**
+     * Multiplies by powers of 2.
+     * <p>{@code out_i = self_i * 2^(other_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor ldexp(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.ldexp_Tensor(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the next floating-point number in the direction of another.
+     * <p>{@code out_i = the number next to self_i towards other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor nextafter(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.nextafter(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the next floating-point number in the direction of another.
+     * <p>{@code out_i = the number next to self_i towards other_i}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: The shapes must broadcast and the promoted dtype must be castable to an in-place or out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor nextafter_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.nextafter_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor gcd(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.gcd(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return what was written
+     */
+    public static Tensor gcd_(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            Native.gcd_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the greatest common divisor.
+     * <p>{@code out_i = gcd(self_i, other_i), not negative; gcd(0, 0) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor gcd_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.gcd_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor lcm(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.lcm(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return what was written
+     */
+    public static Tensor lcm_(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            Native.lcm_(self.handle(), other.handle());
+            return self;
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the least common multiple.
+     * <p>{@code out_i = lcm(self_i, other_i), not negative; lcm(0, n) = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Both must be integers.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor lcm_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.lcm_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
     }
 
     // optim: Whole optimizer steps over lists of parameters.
@@ -11645,7 +15563,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Conjugates each element; a real tensor is returned as it is.
+     * Shows the conjugate of each element, which is computed where it is needed; a real tensor is returned as it is.
      * <p>{@code out_i = conj(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -11681,7 +15599,7 @@ public abstract sealed class TorchFunctions permits Torch {
     }
 
     /**
-     * Takes the real part of each element; a real tensor is returned as it is.
+     * Shows the real part of each element; a real tensor is returned as it is.
      * <p>{@code out_i = Re(self_i)}
      * <p>Shapes: {@code (*) -> (*), the shape of self}.
      * <p>Errors: None.
@@ -11695,6 +15613,683 @@ public abstract sealed class TorchFunctions permits Torch {
             return Tensor.wrap(Native.real(self.handle()));
         } finally {
             Tensor.release(self);
+        }
+    }
+
+    // pooling: The largest elements, or the means, of windows.
+
+    /**
+     * Takes the largest element of each window that slides over a sequence.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.max_pool1d(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long padding, long dilation, boolean ceilMode) {
+        return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool1d(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long padding, long... dilation) {
+        return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool1d(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long stride, long... padding) {
+        return max_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool1d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long kernelSize, long... stride) {
+        return max_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool1d(Tensor self, long... kernelSize) {
+        return max_pool1d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over a sequence, and its place.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.max_pool1d_with_indices(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long padding, long dilation, boolean ceilMode) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, new long[] {dilation}, ceilMode);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool1d_with_indices(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long padding, long... dilation) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, dilation, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool1d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long stride, long... padding) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, new long[] {stride}, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool1d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long kernelSize, long... stride) {
+        return max_pool1d_with_indices(self, new long[] {kernelSize}, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool1d_with_indices(Tensor self, long... kernelSize) {
+        return max_pool1d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.max_pool2d(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool2d(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool2d(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool2d(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool2d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool2d(Tensor self, long... kernelSize) {
+        return max_pool2d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.max_pool2d_with_indices(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool2d_with_indices(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool2d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool2d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool2d_with_indices(Tensor self, long... kernelSize) {
+        return max_pool2d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.max_pool3d(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool3d(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool3d(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool3d(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool3d(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Tensor max_pool3d(Tensor self, long... kernelSize) {
+        return max_pool3d(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the largest element of each window that slides over an image, and its place in the plane of its channel, row-major.
+     * <p>{@code out[i] = max_k self[i * stride - padding + k * dilation]; indices[i] = the place of it}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-dilation*(kernel-1)-1)/stride)+1, or ceil, twice}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param dilation as in the formula
+     * @param ceilMode as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long[] dilation, boolean ceilMode) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.max_pool3d_with_indices(self.handle(), kernelSize, stride, padding, dilation, ceilMode));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long[] padding, long... dilation) {
+        return max_pool3d_with_indices(self, kernelSize, stride, padding, dilation, false);
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return max_pool3d_with_indices(self, kernelSize, stride, padding, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long[] kernelSize, long... stride) {
+        return max_pool3d_with_indices(self, kernelSize, stride, new long[] {0}, new long[] {1}, false);
+    }
+
+    /** The same as {@code max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false)}. */
+    public static Results.Result0Result1 max_pool3d_with_indices(Tensor self, long... kernelSize) {
+        return max_pool3d_with_indices(self, kernelSize, new long[] {}, new long[] {0}, new long[] {1}, false);
+    }
+
+    /**
+     * Takes the mean of each window that slides over a sequence.
+     * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), or without}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @return the result
+     */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.avg_pool1d(self.handle(), kernelSize, stride, padding, ceilMode, countIncludePad));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long padding, boolean ceilMode, boolean countIncludePad) {
+        return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, countIncludePad);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, stride, padding, ceilMode, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
+        return avg_pool1d(self, kernelSize, stride, padding, ceilMode, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long padding, boolean ceilMode) {
+        return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, new long[] {padding}, ceilMode, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, stride, padding, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return avg_pool1d(self, kernelSize, stride, padding, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long stride, long... padding) {
+        return avg_pool1d(self, new long[] {kernelSize}, new long[] {stride}, padding, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long[] kernelSize, long... stride) {
+        return avg_pool1d(self, kernelSize, stride, new long[] {0}, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long kernelSize, long... stride) {
+        return avg_pool1d(self, new long[] {kernelSize}, stride, new long[] {0}, false, true);
+    }
+
+    /** The same as {@code avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true)}. */
+    public static Tensor avg_pool1d(Tensor self, long... kernelSize) {
+        return avg_pool1d(self, kernelSize, new long[] {}, new long[] {0}, false, true);
+    }
+
+    /**
+     * Takes the mean of each window that slides over an image.
+     * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @param divisorOverride as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, Long divisorOverride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.avg_pool2d(self.handle(), kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride != null, Convert.longOrZero(divisorOverride)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, long divisorOverride) {
+        return avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride));
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
+        return avg_pool2d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
+        return avg_pool2d(self, kernelSize, stride, padding, ceilMode, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return avg_pool2d(self, kernelSize, stride, padding, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long[] kernelSize, long... stride) {
+        return avg_pool2d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool2d(Tensor self, long... kernelSize) {
+        return avg_pool2d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null);
+    }
+
+    /**
+     * Takes the mean of each window that slides over an image.
+     * <p>{@code out[i] = sum_k self[i * stride - padding + k] / count, where count is that of the window with padding (`count_include_pad`), without, or `divisor_override`}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with pooled sizes: floor((size+2*padding-kernel)/stride)+1, or ceil}.
+     * <p>Errors: Kernel, stride and dilation are positive; the padding is at most half of the kernel; the output is not empty. The divisor is not 0.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @param ceilMode as in the formula
+     * @param countIncludePad as in the formula
+     * @param divisorOverride as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, Long divisorOverride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.avg_pool3d(self.handle(), kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride != null, Convert.longOrZero(divisorOverride)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride))}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad, long divisorOverride) {
+        return avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, Long.valueOf(divisorOverride));
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode, boolean countIncludePad) {
+        return avg_pool3d(self, kernelSize, stride, padding, ceilMode, countIncludePad, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long[] padding, boolean ceilMode) {
+        return avg_pool3d(self, kernelSize, stride, padding, ceilMode, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long[] stride, long... padding) {
+        return avg_pool3d(self, kernelSize, stride, padding, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long[] kernelSize, long... stride) {
+        return avg_pool3d(self, kernelSize, stride, new long[] {0}, false, true, (Long) null);
+    }
+
+    /** The same as {@code avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null)}. */
+    public static Tensor avg_pool3d(Tensor self, long... kernelSize) {
+        return avg_pool3d(self, kernelSize, new long[] {}, new long[] {0}, false, true, (Long) null);
+    }
+
+    /**
+     * Takes means of windows that share a sequence evenly.
+     * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with output_size}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor adaptive_avg_pool1d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adaptive_avg_pool1d(self.handle(), outputSize));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows that share a sequence evenly, and their places.
+     * <p>{@code out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with output_size, twice}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 adaptive_max_pool1d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.adaptive_max_pool1d(self.handle(), outputSize));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes means of windows that share an image evenly.
+     * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with output_size}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor adaptive_avg_pool2d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adaptive_avg_pool2d(self.handle(), outputSize));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows that share an image evenly, and their places.
+     * <p>{@code out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with output_size, twice}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 adaptive_max_pool2d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.adaptive_max_pool2d(self.handle(), outputSize));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows at places that random numbers choose, and their places.
+     * <p>{@code window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W), (N, C, 2) -> the same as self with output_size, twice}.
+     * <p>Errors: <code>random_samples</code> has the dtype of <code>self</code> and 2 numbers for each plane; windows fit into the image.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param outputSize as in the formula
+     * @param randomSamples as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 fractional_max_pool2d(Tensor self, long[] kernelSize, long[] outputSize, Tensor randomSamples) {
+        Tensor.acquire(self, randomSamples);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.fractional_max_pool2d(self.handle(), kernelSize, outputSize, randomSamples.handle()));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self, randomSamples);
+        }
+    }
+
+    /**
+     * Takes means of windows that share an image evenly.
+     * <p>{@code out[i] = mean of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with output_size}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor adaptive_avg_pool3d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adaptive_avg_pool3d(self.handle(), outputSize));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows that share an image evenly, and their places.
+     * <p>{@code out[i] = max of window i; window i reaches from floor(i * size / out) to ceil((i + 1) * size / out)}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with output_size, twice}.
+     * <p>Errors: The channels and the spatial dimensions must not be empty; sizes of the output are not negative.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 adaptive_max_pool3d(Tensor self, long... outputSize) {
+        Tensor.acquire(self);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.adaptive_max_pool3d(self.handle(), outputSize));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the largest elements of windows at places that random numbers choose, and their places.
+     * <p>{@code window i begins at floor((i + u) * a) - floor(u * a), a = (size - kernel) / (out - 1), the last one at size - kernel; u is the plane's random number}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W), (N, C, 3) -> the same as self with output_size, twice}.
+     * <p>Errors: <code>random_samples</code> has the dtype of <code>self</code> and 3 numbers for each plane; windows fit into the image.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param outputSize as in the formula
+     * @param randomSamples as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 fractional_max_pool3d(Tensor self, long[] kernelSize, long[] outputSize, Tensor randomSamples) {
+        Tensor.acquire(self, randomSamples);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.fractional_max_pool3d(self.handle(), kernelSize, outputSize, randomSamples.handle()));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(self, randomSamples);
+        }
+    }
+
+    /**
+     * Puts elements back to the places where max_pool2d found them, with zeros elsewhere.
+     * <p>{@code out[indices[i]] = self[i]}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W), twice -> the same with output_size}.
+     * <p>Errors: <code>indices</code> is int64 with the shape of <code>self</code>, and within planes of the output.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param outputSize as in the formula
+     * @return the result
+     */
+    public static Tensor max_unpool2d(Tensor self, Tensor indices, long... outputSize) {
+        Tensor.acquire(self, indices);
+        try {
+            return Tensor.wrap(Native.max_unpool2d(self.handle(), indices.handle(), outputSize));
+        } finally {
+            Tensor.release(self, indices);
+        }
+    }
+
+    /**
+     * Puts elements back to the places where max_pool3d found them, with zeros elsewhere.
+     * <p>{@code out[indices[i]] = self[i]}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W), twice -> the same with output_size}.
+     * <p>Errors: <code>indices</code> is int64 with the shape of <code>self</code>, and within planes of the output; <code>stride</code> and <code>padding</code>, three numbers each, only tell how the indices came about.
+     *
+     * @param self as in the formula
+     * @param indices as in the formula
+     * @param outputSize as in the formula
+     * @param stride as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor max_unpool3d(Tensor self, Tensor indices, long[] outputSize, long[] stride, long... padding) {
+        Tensor.acquire(self, indices);
+        try {
+            return Tensor.wrap(Native.max_unpool3d(self.handle(), indices.handle(), outputSize, stride, padding));
+        } finally {
+            Tensor.release(self, indices);
         }
     }
 
@@ -12312,6 +16907,715 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code bernoulli(self, p, (Generator) null)}. */
     public static Tensor bernoulli(Tensor self, double p) {
         return bernoulli(self, p, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean.
+     * <p>{@code out_i ~ N(mean_i, std^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of mean}.
+     * <p>Errors: <code>std</code> must not be negative.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor normal(Tensor mean, double std, Generator generator) {
+        Tensor.acquire(mean);
+        try {
+            return Tensor.wrap(Native.normal_Tensor_float(mean.handle(), std, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(mean);
+        }
+    }
+
+    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    public static Tensor normal(Tensor mean, double std) {
+        return normal(mean, std, (Generator) null);
+    }
+
+    /** The same as {@code normal(mean, 1.0, (Generator) null)}. */
+    public static Tensor normal(Tensor mean) {
+        return normal(mean, 1.0, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean.
+     * <p>{@code out_i ~ N(mean_i, std^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of mean}.
+     * <p>Errors: <code>std</code> must not be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor normal_out(Tensor mean, double std, Generator generator, Tensor out) {
+        Tensor.acquire(mean, out);
+        try {
+            Native.normal_Tensor_float_out(mean.handle(), std, Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(mean, out);
+        }
+    }
+
+    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    public static Tensor normal_out(Tensor mean, double std, Tensor out) {
+        return normal_out(mean, std, (Generator) null, out);
+    }
+
+    /** The same as {@code normal_out(mean, 1.0, (Generator) null, out)}. */
+    public static Tensor normal_out(Tensor mean, Tensor out) {
+        return normal_out(mean, 1.0, (Generator) null, out);
+    }
+
+    /**
+     * Draws normal numbers, each of its own deviation.
+     * <p>{@code out_i ~ N(mean, std_i^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of std}.
+     * <p>Errors: No deviation may be negative.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor normal(double mean, Tensor std, Generator generator) {
+        Tensor.acquire(std);
+        try {
+            return Tensor.wrap(Native.normal_float_Tensor(mean, std.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(std);
+        }
+    }
+
+    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    public static Tensor normal(double mean, Tensor std) {
+        return normal(mean, std, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own deviation.
+     * <p>{@code out_i ~ N(mean, std_i^2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of std}.
+     * <p>Errors: No deviation may be negative.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor normal_out(double mean, Tensor std, Generator generator, Tensor out) {
+        Tensor.acquire(std, out);
+        try {
+            Native.normal_float_Tensor_out(mean, std.handle(), Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(std, out);
+        }
+    }
+
+    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    public static Tensor normal_out(double mean, Tensor std, Tensor out) {
+        return normal_out(mean, std, (Generator) null, out);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean and deviation.
+     * <p>{@code out_i ~ N(mean_i, std_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: No deviation may be negative; the shapes must broadcast.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor normal(Tensor mean, Tensor std, Generator generator) {
+        Tensor.acquire(mean, std);
+        try {
+            return Tensor.wrap(Native.normal_Tensor_Tensor(mean.handle(), std.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(mean, std);
+        }
+    }
+
+    /** The same as {@code normal(mean, std, (Generator) null)}. */
+    public static Tensor normal(Tensor mean, Tensor std) {
+        return normal(mean, std, (Generator) null);
+    }
+
+    /**
+     * Draws normal numbers, each of its own mean and deviation.
+     * <p>{@code out_i ~ N(mean_i, std_i^2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: No deviation may be negative; the shapes must broadcast.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param mean as in the formula
+     * @param std as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor normal_out(Tensor mean, Tensor std, Generator generator, Tensor out) {
+        Tensor.acquire(mean, std, out);
+        try {
+            Native.normal_Tensor_Tensor_out(mean.handle(), std.handle(), Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(mean, std, out);
+        }
+    }
+
+    /** The same as {@code normal_out(mean, std, (Generator) null, out)}. */
+    public static Tensor normal_out(Tensor mean, Tensor std, Tensor out) {
+        return normal_out(mean, std, (Generator) null, out);
+    }
+
+    /**
+     * Draws the number of events of processes with the given means.
+     * <p>{@code P(out_i = k) = self_i^k * e^(-self_i) / k!}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: No mean may be negative.
+     *
+     * @param self as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor poisson(Tensor self, Generator generator) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.poisson(self.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code poisson(self, (Generator) null)}. */
+    public static Tensor poisson(Tensor self) {
+        return poisson(self, (Generator) null);
+    }
+
+    /**
+     * Draws the number of successes of <code>count</code> tries with probability <code>prob</code>.
+     * <p>{@code P(out_i = k) = (count_i over k) * prob_i^k * (1 - prob_i)^(count_i - k)}
+     * <p>Shapes: {@code (*), prob broadcastable to (*) -> (*)}.
+     * <p>Errors: Both must be of one dtype.
+     *
+     * @param count as in the formula
+     * @param prob as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor binomial(Tensor count, Tensor prob, Generator generator) {
+        Tensor.acquire(count, prob);
+        try {
+            return Tensor.wrap(Native.binomial(count.handle(), prob.handle(), Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(count, prob);
+        }
+    }
+
+    /** The same as {@code binomial(count, prob, (Generator) null)}. */
+    public static Tensor binomial(Tensor count, Tensor prob) {
+        return binomial(count, prob, (Generator) null);
+    }
+
+    /**
+     * Draws indices with probabilities proportional to the weights of each row.
+     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
+     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
+     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @param generator the random generator, or null for the default one
+     * @return the result
+     */
+    public static Tensor multinomial(Tensor self, long numSamples, boolean replacement, Generator generator) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.multinomial(self.handle(), numSamples, replacement, Generator.handleOrZero(generator)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code multinomial(self, numSamples, replacement, (Generator) null)}. */
+    public static Tensor multinomial(Tensor self, long numSamples, boolean replacement) {
+        return multinomial(self, numSamples, replacement, (Generator) null);
+    }
+
+    /** The same as {@code multinomial(self, numSamples, false, (Generator) null)}. */
+    public static Tensor multinomial(Tensor self, long numSamples) {
+        return multinomial(self, numSamples, false, (Generator) null);
+    }
+
+    /**
+     * Draws indices with probabilities proportional to the weights of each row.
+     * <p>{@code P(out_j = i) = self_i / sum_k self_k}
+     * <p>Shapes: {@code (n) -> (num_samples) or (m, n) -> (m, num_samples)}.
+     * <p>Errors: Weights must be finite, not negative, and not all zero; without replacement no more can be drawn than there are.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param numSamples as in the formula
+     * @param replacement as in the formula
+     * @param generator the random generator, or null for the default one
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Generator generator, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.multinomial_out(self.handle(), numSamples, replacement, Generator.handleOrZero(generator), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /** The same as {@code multinomial_out(self, numSamples, replacement, (Generator) null, out)}. */
+    public static Tensor multinomial_out(Tensor self, long numSamples, boolean replacement, Tensor out) {
+        return multinomial_out(self, numSamples, replacement, (Generator) null, out);
+    }
+
+    /** The same as {@code multinomial_out(self, numSamples, false, (Generator) null, out)}. */
+    public static Tensor multinomial_out(Tensor self, long numSamples, Tensor out) {
+        return multinomial_out(self, numSamples, false, (Generator) null, out);
+    }
+
+    /**
+     * Draws integers, each equally likely, below <code>high</code>, as many as another tensor has elements.
+     * <p>{@code out_i ~ U{0, ..., high - 1}}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>high</code> must be greater than <code>low</code> and both must fit the dtype.
+     *
+     * @param self as in the formula
+     * @param high as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return the result
+     */
+    public static Tensor randint_like(Tensor self, long high, TensorOptions options, MemoryFormat memoryFormat) {
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randint_like(self.handle(), high, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code randint_like(self, high, options, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long high, TensorOptions options) {
+        return randint_like(self, high, options, (MemoryFormat) null);
+    }
+
+    /** The same as {@code randint_like(self, high, (TensorOptions) null, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long high) {
+        return randint_like(self, high, (TensorOptions) null, (MemoryFormat) null);
+    }
+
+    /**
+     * Draws integers, each equally likely, below <code>high</code> and from <code>low</code> on, as many as another tensor has elements.
+     * <p>{@code out_i ~ U{low, ..., high - 1}}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>high</code> must be greater than <code>low</code> and both must fit the dtype.
+     *
+     * @param self as in the formula
+     * @param low as in the formula
+     * @param high as in the formula
+     * @param options dtype and device, or null for the defaults
+     * @param memoryFormat the order of the strides, or null for the usual one
+     * @return the result
+     */
+    public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options, MemoryFormat memoryFormat) {
+        Tensor.acquire(self);
+        try {
+            return TensorOptions.finish(options, Tensor.wrap(Native.randint_like_low_dtype(self.handle(), low, high, TensorOptions.packedOf(options), MemoryFormat.codeOf(memoryFormat))));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code randint_like(self, low, high, options, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long low, long high, TensorOptions options) {
+        return randint_like(self, low, high, options, (MemoryFormat) null);
+    }
+
+    /** The same as {@code randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null)}. */
+    public static Tensor randint_like(Tensor self, long low, long high) {
+        return randint_like(self, low, high, (TensorOptions) null, (MemoryFormat) null);
+    }
+
+    // recurrent: Recurrent layers and their cells, and packed sequences.
+
+    /**
+     * Layers of long short-term memory over a sequence: the outputs, and the last output and cell state of each layer.
+     * <p>{@code i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c), projected where there is a projection}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 lstm(Tensor input, Tensor[] hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(Tensor.concat(hx, params), input);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.lstm_input(input.handle(), Tensor.handles(hx), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Layers of long short-term memory over packed sequences.
+     * <p>{@code i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1Result2 lstm(Tensor data, Tensor batchSizes, Tensor[] hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(Tensor.concat(hx, params), data, batchSizes);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.lstm_data(data.handle(), batchSizes.handle(), Tensor.handles(hx), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1Result2(results[0], results[1], results[2]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Layers of gated recurrent units over a sequence: the outputs, and the last state of each layer.
+     * <p>{@code r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 gru(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.gru_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Layers of gated recurrent units over packed sequences.
+     * <p>{@code r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 gru(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.gru_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with tanh over a sequence: the outputs, and the last state of each layer.
+     * <p>{@code h = tanh(W x + b + U h + d)}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_tanh(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with tanh over packed sequences.
+     * <p>{@code h = tanh(W x + b + U h + d)}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_tanh(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_tanh_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with the positive part over a sequence: the outputs, and the last state of each layer.
+     * <p>{@code h = max(0, W x + b + U h + d)}
+     * <p>Shapes: {@code (T, B, I), or (B, T, I) with batch_first; states (layers * directions, B, H) -> (T, B, directions * H), states}.
+     * <p>Errors: <code>params</code> are the weights of the input and of the state, two biases if there are any, and, where the output is narrower than the state, its projection: for each layer, for each direction. The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @param batchFirst as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_relu(Tensor input, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional, boolean batchFirst) {
+        Tensor[] held = Tensor.concat(params, input, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_input(input.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional, batchFirst));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * Recurrent layers with the positive part over packed sequences.
+     * <p>{@code h = max(0, W x + b + U h + d)}
+     * <p>Shapes: {@code (sum of batch_sizes, I), (T); states (layers * directions, B, H) -> (sum of batch_sizes, directions * H), states}.
+     * <p>Errors: As for a padded input. <code>batch_sizes</code> are int64 on the CPU, positive, and do not grow.
+     *
+     * @param data as in the formula
+     * @param batchSizes as in the formula
+     * @param hx as in the formula
+     * @param params as in the formula
+     * @param hasBiases as in the formula
+     * @param numLayers as in the formula
+     * @param dropout as in the formula
+     * @param train as in the formula
+     * @param bidirectional as in the formula
+     * @return the result
+     */
+    public static Results.Result0Result1 rnn_relu(Tensor data, Tensor batchSizes, Tensor hx, Tensor[] params, boolean hasBiases, long numLayers, double dropout, boolean train, boolean bidirectional) {
+        Tensor[] held = Tensor.concat(params, data, batchSizes, hx);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.rnn_relu_data(data.handle(), batchSizes.handle(), hx.handle(), Tensor.handles(params), hasBiases, numLayers, dropout, train, bidirectional));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /**
+     * One step of long short-term memory: the output and the cell state.
+     * <p>{@code i, f, o = sigmoid(W x + b + U h + d), g = tanh(W x + b + U h + d), each with its rows; c = f c + i g; h = o tanh(c)}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = Tensor.concat(hx, input, wIh, wHh, bIh, bHh);
+        Tensor.acquire(held);
+        try {
+            Tensor[] results = Tensor.wrapAll(Native.lstm_cell(input.handle(), Tensor.handles(hx), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+            return new Results.Result0Result1(results[0], results[1]);
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return lstm_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Results.Result0Result1 lstm_cell(Tensor input, Tensor[] hx, Tensor wIh, Tensor wHh) {
+        return lstm_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of a gated recurrent unit.
+     * <p>{@code r, z = sigmoid(W x + b + U h + d), n = tanh(W x + b + r (U h + d)), each with its rows; h = (1 - z) n + z h}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.gru_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return gru_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Tensor gru_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
+        return gru_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of a recurrent layer with tanh.
+     * <p>{@code h = tanh(W x + b + U h + d)}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.rnn_tanh_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return rnn_tanh_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Tensor rnn_tanh_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
+        return rnn_tanh_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
+    }
+
+    /**
+     * One step of a recurrent layer with the positive part.
+     * <p>{@code h = max(0, W x + b + U h + d)}
+     * <p>Shapes: {@code (B, I), (B, H), (gates * H, I), (gates * H, H), (gates * H), (gates * H) -> (B, H)}.
+     * <p>Errors: The sizes must fit.
+     *
+     * @param input as in the formula
+     * @param hx as in the formula
+     * @param wIh as in the formula
+     * @param wHh as in the formula
+     * @param bIh as in the formula, or null for none
+     * @param bHh as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh, Tensor bHh) {
+        Tensor[] held = {input, hx, wIh, wHh, bIh, bHh};
+        Tensor.acquire(held);
+        try {
+            return Tensor.wrap(Native.rnn_relu_cell(input.handle(), hx.handle(), wIh.handle(), wHh.handle(), Tensor.handleOrZero(bIh), Tensor.handleOrZero(bHh)));
+        } finally {
+            Tensor.release(held);
+        }
+    }
+
+    /** The same as {@code rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null)}. */
+    public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh, Tensor bIh) {
+        return rnn_relu_cell(input, hx, wIh, wHh, bIh, (Tensor) null);
+    }
+
+    /** The same as {@code rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null)}. */
+    public static Tensor rnn_relu_cell(Tensor input, Tensor hx, Tensor wIh, Tensor wHh) {
+        return rnn_relu_cell(input, hx, wIh, wHh, (Tensor) null, (Tensor) null);
     }
 
     // reduction: Sums, means and largest elements, over everything or over dimensions.
@@ -17369,6 +22673,2925 @@ public abstract sealed class TorchFunctions permits Torch {
         return segment_reduce(data, reduce, (Tensor) null, (Tensor) null, (Tensor) null, 0L, false, (Number) null);
     }
 
+    // special: Special functions: gamma, error, Bessel and zeta functions and orthogonal polynomials. Integers give floating point.
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor lgamma(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.lgamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the size of the gamma function of each element.
+     * <p>{@code out_i = ln |Gamma(self_i)|}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor lgamma_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.lgamma_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor digamma(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.digamma(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the derivative of the logarithm of the gamma function at each element.
+     * <p>{@code out_i = Gamma'(self_i) / Gamma(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor digamma_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.digamma_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor polygamma(long n, Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.polygamma(n, self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor polygamma_out(long n, Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.polygamma_out(n, self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_polygamma(long n, Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_polygamma(n, self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the n-th derivative of the digamma function at each element.
+     * <p>{@code out_i = psi^(n)(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: <code>n</code> must not be negative; complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param n as in the formula
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_polygamma_out(long n, Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_polygamma_out(n, self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the multivariate gamma function of each element.
+     * <p>{@code out_i = p (p - 1) / 4 * ln(pi) + sum_j ln Gamma(self_i - (j - 1) / 2), j = 1, ..., p}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: <code>p</code> must be positive; complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @param p as in the formula
+     * @return the result
+     */
+    public static Tensor mvlgamma(Tensor self, long p) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.mvlgamma(self.handle(), p));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor erfinv(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.erfinv(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number whose error function is each element.
+     * <p>{@code erf(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused. Beyond -1 and 1 there is no such number: NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor erfinv_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.erfinv_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor i0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.i0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor i0_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.i0_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor i0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.i0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_i0e(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_i0e(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_i0e_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_i0e_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_i1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_i1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_i1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_i1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_i1e(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_i1e(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1, scaled by its growth.
+     * <p>{@code out_i = e^(-|self_i|) * I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_i1e_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_i1e_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the entropy of each element as a probability.
+     * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_entr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_entr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the entropy of each element as a probability.
+     * <p>{@code out_i = -self_i * ln(self_i), 0 at 0, -infinity below}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_entr_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_entr_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function, scaled by its fall.
+     * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_erfcx(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_erfcx(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the complement of the error function, scaled by its fall.
+     * <p>{@code out_i = e^(self_i^2) * erfc(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_erfcx_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_erfcx_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = ln((1 + erf(self_i / sqrt(2))) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_log_ndtr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_log_ndtr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the logarithm of the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = ln((1 + erf(self_i / sqrt(2))) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_log_ndtr_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_log_ndtr_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_ndtr(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_ndtr(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the probability that a standard normal number lies below each element.
+     * <p>{@code out_i = (1 + erf(self_i / sqrt(2))) / 2}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_ndtr_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_ndtr_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the number below which a standard normal one lies with each element as probability.
+     * <p>{@code ndtr(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. Outside of [0, 1] there is no such number: NaN.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_ndtri(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_ndtri(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the number below which a standard normal one lies with each element as probability.
+     * <p>{@code ndtr(out_i) = self_i}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. Outside of [0, 1] there is no such number: NaN.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_ndtri_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_ndtri_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes Airy's function.
+     * <p>{@code out_i = Ai(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_airy_ai(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_airy_ai(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Airy's function.
+     * <p>{@code out_i = Ai(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_airy_ai_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_airy_ai_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 0.
+     * <p>{@code out_i = J_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_j0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_j0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 0.
+     * <p>{@code out_i = J_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_j0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_j0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 1.
+     * <p>{@code out_i = J_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_j1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_j1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the first kind of order 1.
+     * <p>{@code out_i = J_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_j1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_j1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 0.
+     * <p>{@code out_i = Y_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_y0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_y0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 0.
+     * <p>{@code out_i = Y_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_y0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_y0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 1.
+     * <p>{@code out_i = Y_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_bessel_y1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_bessel_y1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Bessel function of the second kind of order 1.
+     * <p>{@code out_i = Y_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_bessel_y1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_bessel_y1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_i0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_i0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 0.
+     * <p>{@code out_i = I_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_i0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_i0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_i1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_i1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the first kind of order 1.
+     * <p>{@code out_i = I_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_i1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_i1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0.
+     * <p>{@code out_i = K_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_k0(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_k0(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0.
+     * <p>{@code out_i = K_0(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_k0_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_k0_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1.
+     * <p>{@code out_i = K_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor special_modified_bessel_k1(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_modified_bessel_k1(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1.
+     * <p>{@code out_i = K_1(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_modified_bessel_k1_out(Tensor self, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.special_modified_bessel_k1_out(self.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_0(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_scaled_modified_bessel_k0(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_scaled_modified_bessel_k0(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 0, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_0(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_scaled_modified_bessel_k0_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_scaled_modified_bessel_k0_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_1(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_scaled_modified_bessel_k1(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_scaled_modified_bessel_k1(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the modified Bessel function of the second kind of order 1, scaled by its fall.
+     * <p>{@code out_i = e^(x_i) * K_1(x_i)}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_scaled_modified_bessel_k1_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_scaled_modified_bessel_k1_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the spherical Bessel function of the first kind of order 0.
+     * <p>{@code out_i = sin(x_i) / x_i, 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @return the result
+     */
+    public static Tensor special_spherical_bessel_j0(Tensor x) {
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_spherical_bessel_j0(x.handle()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the spherical Bessel function of the first kind of order 0.
+     * <p>{@code out_i = sin(x_i) / x_i, 1 at 0}
+     * <p>Shapes: {@code (*) -> (*), the same shape}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_spherical_bessel_j0_out(Tensor x, Tensor out) {
+        Tensor.acquire(x, out);
+        try {
+            Native.special_spherical_bessel_j0_out(x.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor igamma(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igamma(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies below a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from 0 to other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor igamma_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.igamma_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor igammac(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.igammac(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the share of the gamma function's integral that lies above a bound.
+     * <p>{@code out_i = 1 / Gamma(self_i) * integral from other_i of t^(self_i - 1) e^(-t)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor igammac_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.igammac_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_zeta(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.special_zeta(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self_i)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>self</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_zeta_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.special_zeta_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function of one exponent.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_zeta(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.special_zeta_self_scalar(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function of one exponent.
+     * <p>{@code out_i = sum over k >= 0 of (other_i + k)^(-self)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_zeta_out(Number self, Tensor other, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other, out);
+        try {
+            Native.special_zeta_self_scalar_out(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(other, out);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function from one number on.
+     * <p>{@code out_i = sum over k >= 0 of (other + k)^(-self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_zeta(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_zeta_other_scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes the Hurwitz zeta function from one number on.
+     * <p>{@code out_i = sum over k >= 0 of (other + k)^(-self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_zeta_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.special_zeta_other_scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_xlog1py(Tensor self, Tensor other) {
+        Tensor.acquire(self, other);
+        try {
+            return Tensor.wrap(Native.special_xlog1py(self.handle(), other.handle()));
+        } finally {
+            Tensor.release(self, other);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus another; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other_i), 0 where self_i = 0}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The shapes must broadcast and the promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_xlog1py_out(Tensor self, Tensor other, Tensor out) {
+        Tensor.acquire(self, other, out);
+        try {
+            Native.special_xlog1py_out(self.handle(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, other, out);
+        }
+    }
+
+    /**
+     * Multiplies a number by the logarithm of 1 plus each element.
+     * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_xlog1py(Number self, Tensor other) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other);
+        try {
+            return Tensor.wrap(Native.special_xlog1py_self_scalar(self1.tag(), self1.bits(), self1.imag(), other.handle()));
+        } finally {
+            Tensor.release(other);
+        }
+    }
+
+    /**
+     * Multiplies a number by the logarithm of 1 plus each element.
+     * <p>{@code out_i = self * ln(1 + other_i), 0 for self = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_xlog1py_out(Number self, Tensor other, Tensor out) {
+        Scalar self1 = Scalar.of(self);
+        Tensor.acquire(other, out);
+        try {
+            Native.special_xlog1py_self_scalar_out(self1.tag(), self1.bits(), self1.imag(), other.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(other, out);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @return the result
+     */
+    public static Tensor special_xlog1py(Tensor self, Number other) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.special_xlog1py_other_scalar(self.handle(), other1.tag(), other1.bits(), other1.imag()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Multiplies each element by the logarithm of 1 plus a number; 0 where the first is.
+     * <p>{@code out_i = self_i * ln(1 + other), 0 where self_i = 0}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The promoted dtype must be castable to an out result.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param other as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_xlog1py_out(Tensor self, Number other, Tensor out) {
+        Scalar other1 = Scalar.of(other);
+        Tensor.acquire(self, out);
+        try {
+            Native.special_xlog1py_other_scalar_out(self.handle(), other1.tag(), other1.bits(), other1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_t(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_t(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_t_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_t(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_t_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of each degree, at one number.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_t_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_t_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of one degree.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_t(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_t_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind of one degree.
+     * <p>{@code T_n(x) = cos(n * arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_t_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_t_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_u(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_u(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_u_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_u(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_u_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of each degree, at one number.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_u_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_u_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of one degree.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_u(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_u_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind of one degree.
+     * <p>{@code U_n(x) = sin((n + 1) * arccos(x)) / sin(arccos(x))}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_u_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_u_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_v(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_v(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_v_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_v(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_v_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of each degree, at one number.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_v_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_v_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of one degree.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_v(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_v_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind of one degree.
+     * <p>{@code V_n(x) = cos((n + 1/2) * arccos(x)) / cos(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_v_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_v_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_w(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_w(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_w_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_w(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_w_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of each degree, at one number.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_w_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_chebyshev_polynomial_w_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of one degree.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_chebyshev_polynomial_w(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_chebyshev_polynomial_w_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind of one degree.
+     * <p>{@code W_n(x) = sin((n + 1/2) * arccos(x)) / sin(arccos(x) / 2)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_chebyshev_polynomial_w_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_chebyshev_polynomial_w_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_t_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of each degree, at one number.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_t_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_t_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the first kind, on [0, 1] of one degree.
+     * <p>{@code T_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_t_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_t_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_u_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of each degree, at one number.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_u_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_u_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the second kind, on [0, 1] of one degree.
+     * <p>{@code U_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_u_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_u_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_v_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of each degree, at one number.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_v_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_v_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the third kind, on [0, 1] of one degree.
+     * <p>{@code V_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_v_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_v_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_w_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of each degree, at one number.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_w_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_shifted_chebyshev_polynomial_w_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Chebyshev's polynomial of the fourth kind, on [0, 1] of one degree.
+     * <p>{@code W_n(2 x - 1)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_shifted_chebyshev_polynomial_w_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_shifted_chebyshev_polynomial_w_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_h(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_h(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_h_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_hermite_polynomial_h_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of each degree, at one number.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_h(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_h_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of each degree, at one number.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_h_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_hermite_polynomial_h_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of one degree.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_h(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_h_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the physicists' Hermite polynomial of one degree.
+     * <p>{@code H_(n+1)(x) = 2 x H_n(x) - 2 n H_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_h_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_hermite_polynomial_h_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_he(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_he(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_he_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_hermite_polynomial_he_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of each degree, at one number.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_he(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_he_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of each degree, at one number.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_he_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_hermite_polynomial_he_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of one degree.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_hermite_polynomial_he(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_hermite_polynomial_he_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes the probabilists' Hermite polynomial of one degree.
+     * <p>{@code He_(n+1)(x) = x He_n(x) - n He_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_hermite_polynomial_he_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_hermite_polynomial_he_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_laguerre_polynomial_l(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_laguerre_polynomial_l(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_laguerre_polynomial_l_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_laguerre_polynomial_l_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_laguerre_polynomial_l(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_laguerre_polynomial_l_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_laguerre_polynomial_l_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_laguerre_polynomial_l_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of one degree.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_laguerre_polynomial_l(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_laguerre_polynomial_l_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Laguerre's polynomial of one degree.
+     * <p>{@code (n + 1) L_(n+1)(x) = (2 n + 1 - x) L_n(x) - n L_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_laguerre_polynomial_l_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_laguerre_polynomial_l_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_legendre_polynomial_p(Tensor x, Tensor n) {
+        Tensor.acquire(x, n);
+        try {
+            return Tensor.wrap(Native.special_legendre_polynomial_p(x.handle(), n.handle()));
+        } finally {
+            Tensor.release(x, n);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of degree n, which is cut to a whole number; below 0 there is none.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*), (*) broadcastable -> (*)}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_legendre_polynomial_p_out(Tensor x, Tensor n, Tensor out) {
+        Tensor.acquire(x, n, out);
+        try {
+            Native.special_legendre_polynomial_p_out(x.handle(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, n, out);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_legendre_polynomial_p(Number x, Tensor n) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n);
+        try {
+            return Tensor.wrap(Native.special_legendre_polynomial_p_x_scalar(x1.tag(), x1.bits(), x1.imag(), n.handle()));
+        } finally {
+            Tensor.release(n);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of each degree, at one number.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_legendre_polynomial_p_out(Number x, Tensor n, Tensor out) {
+        Scalar x1 = Scalar.of(x);
+        Tensor.acquire(n, out);
+        try {
+            Native.special_legendre_polynomial_p_x_scalar_out(x1.tag(), x1.bits(), x1.imag(), n.handle(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(n, out);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of one degree.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @return the result
+     */
+    public static Tensor special_legendre_polynomial_p(Tensor x, Number n) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x);
+        try {
+            return Tensor.wrap(Native.special_legendre_polynomial_p_n_scalar(x.handle(), n1.tag(), n1.bits(), n1.imag()));
+        } finally {
+            Tensor.release(x);
+        }
+    }
+
+    /**
+     * Takes Legendre's polynomial of one degree.
+     * <p>{@code (n + 1) P_(n+1)(x) = (2 n + 1) x P_n(x) - n P_(n-1)(x)}
+     * <p>Shapes: {@code (*) -> (*), the shape of the tensor}.
+     * <p>Errors: Complex tensors are refused. The derivative by <code>x</code> is not implemented: asked for, it is an error.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param x as in the formula
+     * @param n as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor special_legendre_polynomial_p_out(Tensor x, Number n, Tensor out) {
+        Scalar n1 = Scalar.of(n);
+        Tensor.acquire(x, out);
+        try {
+            Native.special_legendre_polynomial_p_n_scalar_out(x.handle(), n1.tag(), n1.bits(), n1.imag(), out.handle());
+            return out;
+        } finally {
+            Tensor.release(x, out);
+        }
+    }
+
     // view: Other shapes over the same storage.
 
     /**
@@ -17891,5 +26114,1576 @@ public abstract sealed class TorchFunctions permits Torch {
     /** The same as {@code diagonal(self, 0L, 0L, 1L)}. */
     public static Tensor diagonal(Tensor self) {
         return diagonal(self, 0L, 0L, 1L);
+    }
+
+    /**
+     * Removes the given dimensions that have size 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze(Tensor self, long... dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_dims(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Takes <code>length</code> elements of a dimension from where a tensor says.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...), () -> (..., length, ...)}.
+     * <p>Errors: <code>start</code> must be an integer without dimensions; start + length must not exceed the size.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @return the result
+     */
+    public static Tensor narrow(Tensor self, long dim, Tensor start, long length) {
+        Tensor.acquire(self, start);
+        try {
+            return Tensor.wrap(Native.narrow_Tensor(self.handle(), dim, start.handle(), length));
+        } finally {
+            Tensor.release(self, start);
+        }
+    }
+
+    /**
+     * Transposes and conjugates each matrix of a batch.
+     * <p>{@code out[..., j, i] = conj(self[..., i, j])}
+     * <p>Shapes: {@code (*, m, n) -> (*, n, m)}.
+     * <p>Errors: Two dimensions are the least.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor adjoint(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.adjoint(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Cuts the tensor off from what made it: it becomes a leaf that requires no gradient.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: A view cannot be detached in place.
+     * <p>The result is written into <code>self</code>.
+     *
+     * @param self as in the formula
+     * @return what was written
+     */
+    public static Tensor detach_(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            Native.detach_(self.handle());
+            return self;
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Splits a dimension as split does; the parts are not counted as views of one another.
+     * <p>{@code out_k = self[..., k * split_size : (k + 1) * split_size, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> ceil(d / split_size) times (..., split_size, ...)}.
+     * <p>Errors: <code>split_size</code> must not be negative, and 0 only for an empty dimension.
+     *
+     * @param self as in the formula
+     * @param splitSize as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] unsafe_split(Tensor self, long splitSize, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unsafe_split_Tensor(self.handle(), splitSize, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unsafe_split(self, splitSize, 0L)}. */
+    public static Tensor[] unsafe_split(Tensor self, long splitSize) {
+        return unsafe_split(self, splitSize, 0L);
+    }
+
+    /**
+     * Shows the conjugate of each element, which is computed where it is needed.
+     * <p>{@code out_i = conj(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Real tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor _conj(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._conj(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the opposite of each element, which is computed where it is needed.
+     * <p>{@code out_i = -self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Integers are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor _neg_view(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._neg_view(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Carries out a negation that was put off.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor resolve_neg(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.resolve_neg(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows complex numbers as pairs of real ones.
+     * <p>{@code out[..., 0] = Re(self), out[..., 1] = Im(self)}
+     * <p>Shapes: {@code (*) -> (*, 2)}.
+     * <p>Errors: Real tensors are refused, and conjugates that were put off.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor view_as_real(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.view_as_real(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows pairs of real numbers as complex ones.
+     * <p>{@code out = self[..., 0] + self[..., 1] * sqrt(-1)}
+     * <p>Shapes: {@code (*, 2) -> (*)}.
+     * <p>Errors: The last dimension must have size 2 and stride 1; other strides and the offset must be even.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor view_as_complex(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.view_as_complex(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Shows the imaginary part of each element.
+     * <p>{@code out_i = Im(self_i)}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: Real tensors are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor imag(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.imag(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    // view_copy: The views as copies: results with memory of their own.
+
+    /**
+     * Copies the tensor.
+     * <p>{@code out_i = self_i}
+     * <p>Shapes: {@code (*) -> (*), the shape of self}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor alias_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.alias_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies what as_strided shows.
+     * <p>{@code out[i] = storage[storage_offset + sum_k i_k * stride_k]}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: As as_strided.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param stride as in the formula
+     * @param storageOffset as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, Long storageOffset) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.as_strided_copy(self.handle(), size, stride, storageOffset != null, Convert.longOrZero(storageOffset)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code as_strided_copy(self, size, stride, Long.valueOf(storageOffset))}. */
+    public static Tensor as_strided_copy(Tensor self, long[] size, long[] stride, long storageOffset) {
+        return as_strided_copy(self, size, stride, Long.valueOf(storageOffset));
+    }
+
+    /** The same as {@code as_strided_copy(self, size, stride, (Long) null)}. */
+    public static Tensor as_strided_copy(Tensor self, long[] size, long... stride) {
+        return as_strided_copy(self, size, stride, (Long) null);
+    }
+
+    /**
+     * Copies the diagonal of two dimensions, as a last dimension.
+     * <p>{@code out[..., i] = self[i, i + offset] of dim1 and dim2}
+     * <p>Shapes: {@code (..., d_1, ..., d_2, ...) -> (..., length of the diagonal)}.
+     * <p>Errors: As diagonal.
+     *
+     * @param self as in the formula
+     * @param offset as in the formula
+     * @param dim1 as in the formula
+     * @param dim2 as in the formula
+     * @return the result
+     */
+    public static Tensor diagonal_copy(Tensor self, long offset, long dim1, long dim2) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.diagonal_copy(self.handle(), offset, dim1, dim2));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code diagonal_copy(self, offset, dim1, 1L)}. */
+    public static Tensor diagonal_copy(Tensor self, long offset, long dim1) {
+        return diagonal_copy(self, offset, dim1, 1L);
+    }
+
+    /** The same as {@code diagonal_copy(self, offset, 0L, 1L)}. */
+    public static Tensor diagonal_copy(Tensor self, long offset) {
+        return diagonal_copy(self, offset, 0L, 1L);
+    }
+
+    /** The same as {@code diagonal_copy(self, 0L, 0L, 1L)}. */
+    public static Tensor diagonal_copy(Tensor self) {
+        return diagonal_copy(self, 0L, 0L, 1L);
+    }
+
+    /**
+     * Repeats dimensions of size 1; -1 keeps a size.
+     * <p>{@code out[..., j, ...] = self[..., 0, ...]}
+     * <p>Shapes: {@code (*) broadcastable to size -> size}.
+     * <p>Errors: As expand.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @param implicit as in the formula
+     * @return the result
+     */
+    public static Tensor expand_copy(Tensor self, long[] size, boolean implicit) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.expand_copy(self.handle(), size, implicit));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code expand_copy(self, size, false)}. */
+    public static Tensor expand_copy(Tensor self, long... size) {
+        return expand_copy(self, size, false);
+    }
+
+    /**
+     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
+     * <p>Errors: As narrow.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @return the result
+     */
+    public static Tensor narrow_copy(Tensor self, long dim, long start, long length) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.narrow_copy(self.handle(), dim, start, length));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies <code>length</code> elements of a dimension from <code>start</code> on.
+     * <p>{@code out[..., i, ...] = self[..., start + i, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., length, ...)}.
+     * <p>Errors: As narrow.
+     * <p>The result is written into <code>out</code>, resized where needed.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @param start as in the formula
+     * @param length as in the formula
+     * @param out the tensor that receives the result
+     * @return what was written
+     */
+    public static Tensor narrow_copy_out(Tensor self, long dim, long start, long length, Tensor out) {
+        Tensor.acquire(self, out);
+        try {
+            Native.narrow_copy_out(self.handle(), dim, start, length, out.handle());
+            return out;
+        } finally {
+            Tensor.release(self, out);
+        }
+    }
+
+    /**
+     * Copies the tensor with its dimensions in another order.
+     * <p>{@code dimension k of out = dimension dims[k] of self}
+     * <p>Shapes: {@code (d_0, ..., d_n) -> (d_dims[0], ..., d_dims[n])}.
+     * <p>Errors: <code>dims</code> must name every dimension once.
+     *
+     * @param self as in the formula
+     * @param dims as in the formula
+     * @return the result
+     */
+    public static Tensor permute_copy(Tensor self, long... dims) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.permute_copy(self.handle(), dims));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor without its dimensions of size 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: None.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor without a dimension whose size is 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze_copy(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_copy_dim(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor without the given dimensions whose size is 1.
+     * <p>{@code out = self}
+     * <p>Shapes: {@code (..., 1, ...) -> (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error; each may appear once.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor squeeze_copy(Tensor self, long... dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.squeeze_copy_dims(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies a matrix transposed; a vector as it is.
+     * <p>{@code out[j, i] = self[i, j]}
+     * <p>Shapes: {@code (m, n) -> (n, m)}.
+     * <p>Errors: More than two dimensions are refused.
+     *
+     * @param self as in the formula
+     * @return the result
+     */
+    public static Tensor t_copy(Tensor self) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.t_copy(self.handle()));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor with two dimensions swapped.
+     * <p>{@code out[..., j, ..., i, ...] = self[..., i, ..., j, ...]}
+     * <p>Shapes: {@code (..., m, ..., n, ...) -> (..., n, ..., m, ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim0 as in the formula
+     * @param dim1 as in the formula
+     * @return the result
+     */
+    public static Tensor transpose_copy(Tensor self, long dim0, long dim1) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.transpose_copy_int(self.handle(), dim0, dim1));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies windows of a dimension, each <code>step</code> further, into a new last dimension.
+     * <p>{@code out[..., w, ..., k] = self[..., w * step + k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> (..., (d - size) / step + 1, ..., size)}.
+     * <p>Errors: As unfold.
+     *
+     * @param self as in the formula
+     * @param dimension as in the formula
+     * @param size as in the formula
+     * @param step as in the formula
+     * @return the result
+     */
+    public static Tensor unfold_copy(Tensor self, long dimension, long size, long step) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unfold_copy(self.handle(), dimension, size, step));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the tensor with a new dimension of size 1.
+     * <p>{@code out[..., 0, ...] = self}
+     * <p>Shapes: {@code (..., ...) -> (..., 1, ...)}.
+     * <p>Errors: <code>dim</code> must lie in [-ndim - 1, ndim].
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor unsqueeze_copy(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.unsqueeze_copy(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the elements into other sizes; one size may be -1.
+     * <p>{@code out_i = self_i in row-major order}
+     * <p>Shapes: {@code (*) -> size}.
+     * <p>Errors: The number of elements must agree; at most one size may be -1.
+     *
+     * @param self as in the formula
+     * @param size as in the formula
+     * @return the result
+     */
+    public static Tensor view_copy(Tensor self, long... size) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.view_copy(self.handle(), size));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Copies the parts of the given sizes of a dimension.
+     * <p>{@code out_k = the next split_sizes[k] slices of self}
+     * <p>Shapes: {@code (..., d, ...) -> one (..., split_sizes[k], ...) each}.
+     * <p>Errors: The sizes must not be negative and must sum to the size of the dimension.
+     *
+     * @param self as in the formula
+     * @param splitSizes as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] split_with_sizes_copy(Tensor self, long[] splitSizes, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.split_with_sizes_copy(self.handle(), splitSizes, dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code split_with_sizes_copy(self, splitSizes, 0L)}. */
+    public static Tensor[] split_with_sizes_copy(Tensor self, long... splitSizes) {
+        return split_with_sizes_copy(self, splitSizes, 0L);
+    }
+
+    /**
+     * Copies the slices of a dimension.
+     * <p>{@code out_k = self[..., k, ...]}
+     * <p>Shapes: {@code (..., d, ...) -> d times (..., ...)}.
+     * <p>Errors: A dimension outside [-ndim, ndim - 1] is an index error.
+     *
+     * @param self as in the formula
+     * @param dim as in the formula
+     * @return the result
+     */
+    public static Tensor[] unbind_copy(Tensor self, long dim) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrapAll(Native.unbind_copy_int(self.handle(), dim));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code unbind_copy(self, 0L)}. */
+    public static Tensor[] unbind_copy(Tensor self) {
+        return unbind_copy(self, 0L);
+    }
+
+    // vision: Images: other sizes, borders, columns, pixels.
+
+    /**
+     * Takes the nearest element for each place of a sequence of another size.
+     * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scales as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest1d(Tensor self, long[] outputSize, Double scales) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_nearest1d(self.handle(), outputSize, scales != null, Convert.doubleOrZero(scales)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales))}. */
+    public static Tensor upsample_nearest1d(Tensor self, long outputSize, double scales) {
+        return upsample_nearest1d(self, new long[] {outputSize}, Double.valueOf(scales));
+    }
+
+    /** The same as {@code upsample_nearest1d(self, outputSize, (Double) null)}. */
+    public static Tensor upsample_nearest1d(Tensor self, long... outputSize) {
+        return upsample_nearest1d(self, outputSize, (Double) null);
+    }
+
+    /**
+     * Takes the nearest element for each place of a sequence of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest1d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_nearest1d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the nearest element for each place of an image of another size.
+     * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_nearest2d(self.handle(), outputSize, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, double scalesH, double scalesW) {
+        return upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, scalesH, (Double) null)}. */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, Double scalesH) {
+        return upsample_nearest2d(self, outputSize, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_nearest2d(Tensor self, long[] outputSize, double scalesH) {
+        return upsample_nearest2d(self, outputSize, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest2d(self, outputSize, (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest2d(Tensor self, long... outputSize) {
+        return upsample_nearest2d(self, outputSize, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the nearest element for each place of an image of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest2d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_nearest2d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the nearest element for each place of a volume of another size.
+     * <p>{@code out[i] = self[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_nearest3d(self.handle(), outputSize, scalesD != null, Convert.doubleOrZero(scalesD), scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD, double scalesH, double scalesW) {
+        return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH) {
+        return upsample_nearest3d(self, outputSize, scalesD, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD, double scalesH) {
+        return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, Double scalesD) {
+        return upsample_nearest3d(self, outputSize, scalesD, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long[] outputSize, double scalesD) {
+        return upsample_nearest3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor upsample_nearest3d(Tensor self, long... outputSize) {
+        return upsample_nearest3d(self, outputSize, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the nearest element for each place of a volume of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor(i * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_nearest3d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_nearest3d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a sequence of another size.
+     * <p>{@code out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scales as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact1d(Tensor self, long[] outputSize, Double scales) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact1d(self.handle(), outputSize, scales != null, Convert.doubleOrZero(scales)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales))}. */
+    public static Tensor _upsample_nearest_exact1d(Tensor self, long outputSize, double scales) {
+        return _upsample_nearest_exact1d(self, new long[] {outputSize}, Double.valueOf(scales));
+    }
+
+    /** The same as {@code _upsample_nearest_exact1d(self, outputSize, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact1d(Tensor self, long... outputSize) {
+        return _upsample_nearest_exact1d(self, outputSize, (Double) null);
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a sequence of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact1d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact1d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of an image of another size.
+     * <p>{@code out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact2d(self.handle(), outputSize, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, double scalesH, double scalesW) {
+        return _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, Double scalesH) {
+        return _upsample_nearest_exact2d(self, outputSize, scalesH, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long[] outputSize, double scalesH) {
+        return _upsample_nearest_exact2d(self, outputSize, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact2d(Tensor self, long... outputSize) {
+        return _upsample_nearest_exact2d(self, outputSize, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of an image of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact2d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact2d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a volume of another size.
+     * <p>{@code out[i] = self[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact3d(self.handle(), outputSize, scalesD != null, Convert.doubleOrZero(scalesD), scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD, double scalesH, double scalesW) {
+        return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, Double scalesD, Double scalesH) {
+        return _upsample_nearest_exact3d(self, outputSize, scalesD, scalesH, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD, double scalesH) {
+        return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, Double scalesD) {
+        return _upsample_nearest_exact3d(self, outputSize, scalesD, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long[] outputSize, double scalesD) {
+        return _upsample_nearest_exact3d(self, outputSize, Double.valueOf(scalesD), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor _upsample_nearest_exact3d(Tensor self, long... outputSize) {
+        return _upsample_nearest_exact3d(self, outputSize, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Takes the element whose middle is nearest for each place of a volume of another size, given as a size or as factors.
+     * <p>{@code out[i] = input[min(floor((i + 0.5) * size / out), size - 1)]; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor _upsample_nearest_exact3d(Tensor input, long[] outputSize, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native._upsample_nearest_exact3d_vec(input.handle(), outputSize, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates a sequence linearly to another size.
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scales as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_linear1d(Tensor self, long[] outputSize, boolean alignCorners, Double scales) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_linear1d(self.handle(), outputSize, alignCorners, scales != null, Convert.doubleOrZero(scales)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales))}. */
+    public static Tensor upsample_linear1d(Tensor self, long outputSize, boolean alignCorners, double scales) {
+        return upsample_linear1d(self, new long[] {outputSize}, alignCorners, Double.valueOf(scales));
+    }
+
+    /** The same as {@code upsample_linear1d(self, outputSize, alignCorners, (Double) null)}. */
+    public static Tensor upsample_linear1d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_linear1d(self, outputSize, alignCorners, (Double) null);
+    }
+
+    /** The same as {@code upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null)}. */
+    public static Tensor upsample_linear1d(Tensor self, long outputSize, boolean alignCorners) {
+        return upsample_linear1d(self, new long[] {outputSize}, alignCorners, (Double) null);
+    }
+
+    /**
+     * Interpolates a sequence linearly to another size, given as a size or as factors.
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, L) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_linear1d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_linear1d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates an image linearly to another size.
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_bilinear2d(self.handle(), outputSize, alignCorners, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    public static Tensor upsample_bilinear2d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_bilinear2d(self, outputSize, alignCorners, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates an image linearly to another size, given as a size or as factors.
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bilinear2d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_bilinear2d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates a volume linearly to another size.
+     * <p>{@code out[i] = (1 - t) * self[floor(x)] + t * self[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesD as in the formula, or null for none
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesD, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_trilinear3d(self.handle(), outputSize, alignCorners, scalesD != null, Convert.doubleOrZero(scalesD), scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD, double scalesH, double scalesW) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesD, Double scalesH) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, scalesD, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD, double scalesH) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesD) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, scalesD, (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners, double scalesD) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, Double.valueOf(scalesD), (Double) null, (Double) null);
+    }
+
+    /** The same as {@code upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null)}. */
+    public static Tensor upsample_trilinear3d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_trilinear3d(self, outputSize, alignCorners, (Double) null, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates a volume linearly to another size, given as a size or as factors.
+     * <p>{@code out[i] = (1 - t) * input[floor(x)] + t * input[floor(x) + 1] along each dimension, t = x - floor(x); x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out; x is 0 at least}
+     * <p>Shapes: {@code (N, C, D, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_trilinear3d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_trilinear3d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Interpolates an image cubically to another size.
+     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * self[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size)}.
+     * <p>Errors: The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param alignCorners as in the formula
+     * @param scalesH as in the formula, or null for none
+     * @param scalesW as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH, Double scalesW) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.upsample_bicubic2d(self.handle(), outputSize, alignCorners, scalesH != null, Convert.doubleOrZero(scalesH), scalesW != null, Convert.doubleOrZero(scalesW)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW))}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH, double scalesW) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), Double.valueOf(scalesW));
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null)}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, Double scalesH) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, scalesH, (Double) null);
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null)}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners, double scalesH) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, Double.valueOf(scalesH), (Double) null);
+    }
+
+    /** The same as {@code upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null)}. */
+    public static Tensor upsample_bicubic2d(Tensor self, long[] outputSize, boolean alignCorners) {
+        return upsample_bicubic2d(self, outputSize, alignCorners, (Double) null, (Double) null);
+    }
+
+    /**
+     * Interpolates an image cubically to another size, given as a size or as factors.
+     * <p>{@code out[i] = sum_{k = -1..2} w(x - floor(x) - k) * input[floor(x) + k] along each dimension, w the cubic convolution with a = -0.75; x = (i+0.5)*size/out-0.5, or i*(size-1)/(out-1) with `align_corners`; with factors, 1 / factor stands for size / out}
+     * <p>Shapes: {@code (N, C, H, W) -> (N, C, output_size), sizes of floor(size * factor)}.
+     * <p>Errors: Either a size or factors must be given. The input has samples and channels, and neither it nor the output is empty.
+     *
+     * @param input as in the formula
+     * @param outputSize as in the formula, or null for none
+     * @param alignCorners as in the formula
+     * @param scaleFactors as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor upsample_bicubic2d(Tensor input, long[] outputSize, boolean alignCorners, double[] scaleFactors) {
+        Tensor.acquire(input);
+        try {
+            return Tensor.wrap(Native.upsample_bicubic2d_vec(input.handle(), outputSize, alignCorners, scaleFactors));
+        } finally {
+            Tensor.release(input);
+        }
+    }
+
+    /**
+     * Surrounds a sequence with itself, mirrored at its first and last elements.
+     * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor reflection_pad1d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.reflection_pad1d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds an image with itself, mirrored at its first and last elements.
+     * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor reflection_pad2d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.reflection_pad2d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds a volume with itself, mirrored at its first and last elements.
+     * <p>{@code out[i] = self[j], j = |i - left| mirrored at size - 1}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; each is less than the size of its dimension.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor reflection_pad3d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.reflection_pad3d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds a sequence with itself, repeated beyond its first and last elements.
+     * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
+     * <p>Shapes: {@code (N, C, L) or (C, L) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor replication_pad1d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.replication_pad1d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds an image with itself, repeated beyond its first and last elements.
+     * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor replication_pad2d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.replication_pad2d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds a volume with itself, repeated beyond its first and last elements.
+     * <p>{@code out[i] = self[min(max(i - left, 0), size - 1)]}
+     * <p>Shapes: {@code (N, C, D, H, W) or (C, D, H, W) -> the same with sizes left + size + right}.
+     * <p>Errors: Two widths for each of the dimensions, from the last on; negative ones cut, but something must be left.
+     *
+     * @param self as in the formula
+     * @param padding as in the formula
+     * @return the result
+     */
+    public static Tensor replication_pad3d(Tensor self, long... padding) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.replication_pad3d(self.handle(), padding));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Surrounds the last dimensions with a constant (<code>constant</code>), with mirrored (<code>reflect</code>), repeated (<code>replicate</code>) or wrapped (<code>circular</code>) elements.
+     * <p>{@code out[..., i + left, ...] = self[..., i, ...], else what `mode` says}
+     * <p>Shapes: {@code (..., d, ...) -> (..., left + d + right, ...)}.
+     * <p>Errors: The widths go in pairs from the last dimension on. All modes but <code>constant</code> take tensors with channels, perhaps samples, and as many pairs as there are other dimensions.
+     *
+     * @param self as in the formula
+     * @param pad as in the formula
+     * @param mode as in the formula
+     * @param value as in the formula, or null for none
+     * @return the result
+     */
+    public static Tensor pad(Tensor self, long[] pad, String mode, Double value) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pad(self.handle(), pad, mode, value != null, Convert.doubleOrZero(value)));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /** The same as {@code pad(self, pad, mode, Double.valueOf(value))}. */
+    public static Tensor pad(Tensor self, long[] pad, String mode, double value) {
+        return pad(self, pad, mode, Double.valueOf(value));
+    }
+
+    /** The same as {@code pad(self, pad, mode, (Double) null)}. */
+    public static Tensor pad(Tensor self, long[] pad, String mode) {
+        return pad(self, pad, mode, (Double) null);
+    }
+
+    /** The same as {@code pad(self, pad, "constant", (Double) null)}. */
+    public static Tensor pad(Tensor self, long... pad) {
+        return pad(self, pad, "constant", (Double) null);
+    }
+
+    /**
+     * Takes a column of elements for each position of a kernel that slides over an image.
+     * <p>{@code out[c * kernel + k, i] = self[c, i * stride - padding + k * dilation], 0 in the padding}
+     * <p>Shapes: {@code (N, C, H, W) or (C, H, W) -> (N, C * kernel, positions) or the same without samples}.
+     * <p>Errors: Kernel, dilation and stride are positive, the padding is not negative, and the kernel fits into the padded image.
+     *
+     * @param self as in the formula
+     * @param kernelSize as in the formula
+     * @param dilation as in the formula
+     * @param padding as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
+    public static Tensor im2col(Tensor self, long[] kernelSize, long[] dilation, long[] padding, long... stride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.im2col(self.handle(), kernelSize, dilation, padding, stride));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Sums columns of elements, one for each position of a kernel, into the image they were taken from.
+     * <p>{@code out[c, i * stride - padding + k * dilation] += self[c * kernel + k, i]}
+     * <p>Shapes: {@code (N, C * kernel, positions) or the same without samples -> (N, C, output_size)}.
+     * <p>Errors: The columns must be as many as the kernel has positions on an image of <code>output_size</code>.
+     *
+     * @param self as in the formula
+     * @param outputSize as in the formula
+     * @param kernelSize as in the formula
+     * @param dilation as in the formula
+     * @param padding as in the formula
+     * @param stride as in the formula
+     * @return the result
+     */
+    public static Tensor col2im(Tensor self, long[] outputSize, long[] kernelSize, long[] dilation, long[] padding, long... stride) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.col2im(self.handle(), outputSize, kernelSize, dilation, padding, stride));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns groups of r * r channels into squares of r * r pixels.
+     * <p>{@code out[c, h * r + a, w * r + b] = self[c * r * r + a * r + b, h, w]}
+     * <p>Shapes: {@code (*, C * r * r, H, W) -> (*, C, H * r, W * r)}.
+     * <p>Errors: Three dimensions or more; r * r divides the number of channels.
+     *
+     * @param self as in the formula
+     * @param upscaleFactor as in the formula
+     * @return the result
+     */
+    public static Tensor pixel_shuffle(Tensor self, long upscaleFactor) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pixel_shuffle(self.handle(), upscaleFactor));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Turns squares of r * r pixels into groups of r * r channels: undoes pixel_shuffle.
+     * <p>{@code out[c * r * r + a * r + b, h, w] = self[c, h * r + a, w * r + b]}
+     * <p>Shapes: {@code (*, C, H * r, W * r) -> (*, C * r * r, H, W)}.
+     * <p>Errors: Three dimensions or more; r divides height and width.
+     *
+     * @param self as in the formula
+     * @param downscaleFactor as in the formula
+     * @return the result
+     */
+    public static Tensor pixel_unshuffle(Tensor self, long downscaleFactor) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.pixel_unshuffle(self.handle(), downscaleFactor));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Deals out the channels of groups: the first of each, then the second of each, and so on.
+     * <p>{@code out[n, c * groups + g] = self[n, g * (C / groups) + c]}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: More than two dimensions; <code>groups</code> divides the number of channels.
+     *
+     * @param self as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor channel_shuffle(Tensor self, long groups) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.channel_shuffle(self.handle(), groups));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Deals out the channels of groups: the first of each, then the second of each, and so on.
+     * <p>{@code out[n, c * groups + g] = self[n, g * (C / groups) + c]}
+     * <p>Shapes: {@code (N, C, *) -> the same}.
+     * <p>Errors: More than two dimensions; <code>groups</code> divides the number of channels.
+     *
+     * @param self as in the formula
+     * @param groups as in the formula
+     * @return the result
+     */
+    public static Tensor native_channel_shuffle(Tensor self, long groups) {
+        Tensor.acquire(self);
+        try {
+            return Tensor.wrap(Native.native_channel_shuffle(self.handle(), groups));
+        } finally {
+            Tensor.release(self);
+        }
+    }
+
+    /**
+     * Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+     * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
+     * <p>Shapes: {@code (N, C, H, W), (N, h, w, 2) -> (N, C, h, w); or with three spatial dimensions}.
+     * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     *
+     * @param input as in the formula
+     * @param grid as in the formula
+     * @param interpolationMode as in the formula
+     * @param paddingMode as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor grid_sampler(Tensor input, Tensor grid, long interpolationMode, long paddingMode, boolean alignCorners) {
+        Tensor.acquire(input, grid);
+        try {
+            return Tensor.wrap(Native.grid_sampler(input.handle(), grid.handle(), interpolationMode, paddingMode, alignCorners));
+        } finally {
+            Tensor.release(input, grid);
+        }
+    }
+
+    /**
+     * Reads images at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+     * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
+     * <p>Shapes: {@code (N, C, H, W), (N, h, w, 2) -> (N, C, h, w)}.
+     * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     *
+     * @param input as in the formula
+     * @param grid as in the formula
+     * @param interpolationMode as in the formula
+     * @param paddingMode as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor grid_sampler_2d(Tensor input, Tensor grid, long interpolationMode, long paddingMode, boolean alignCorners) {
+        Tensor.acquire(input, grid);
+        try {
+            return Tensor.wrap(Native.grid_sampler_2d(input.handle(), grid.handle(), interpolationMode, paddingMode, alignCorners));
+        } finally {
+            Tensor.release(input, grid);
+        }
+    }
+
+    /**
+     * Reads volumes at the places that a grid names, x first: linear (0), nearest (1) or cubic (2) between elements, zeros (0), the border (1) or a mirrored image (2) beyond.
+     * <p>{@code out[n, c, i] = input[n, c, p], p the place that grid[n, i] names: -1 and 1 are the outer edges of an image, or with `align_corners` the middles of its first and last elements}
+     * <p>Shapes: {@code (N, C, D, H, W), (N, d, h, w, 3) -> (N, C, d, h, w)}.
+     * <p>Errors: Input and grid have one dtype, one number of samples and of dimensions; the image is not empty; cubic takes images only.
+     *
+     * @param input as in the formula
+     * @param grid as in the formula
+     * @param interpolationMode as in the formula
+     * @param paddingMode as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor grid_sampler_3d(Tensor input, Tensor grid, long interpolationMode, long paddingMode, boolean alignCorners) {
+        Tensor.acquire(input, grid);
+        try {
+            return Tensor.wrap(Native.grid_sampler_3d(input.handle(), grid.handle(), interpolationMode, paddingMode, alignCorners));
+        } finally {
+            Tensor.release(input, grid);
+        }
+    }
+
+    /**
+     * Makes the grid that an affine map takes the places of an image to, for grid_sampler.
+     * <p>{@code out[n, i] = theta[n] * (x_i, y_i, 1), x_i and y_i the place of element i between -1 and 1}
+     * <p>Shapes: {@code (N, 2, 3) -> (N, H, W, 2), or (N, 3, 4) -> (N, D, H, W, 3)}.
+     * <p>Errors: <code>size</code> is (N, C, H, W) or (N, C, D, H, W), of positive numbers, and <code>theta</code> belongs to it.
+     *
+     * @param theta as in the formula
+     * @param size as in the formula
+     * @param alignCorners as in the formula
+     * @return the result
+     */
+    public static Tensor affine_grid_generator(Tensor theta, long[] size, boolean alignCorners) {
+        Tensor.acquire(theta);
+        try {
+            return Tensor.wrap(Native.affine_grid_generator(theta.handle(), size, alignCorners));
+        } finally {
+            Tensor.release(theta);
+        }
     }
 }

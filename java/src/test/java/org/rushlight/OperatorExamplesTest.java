@@ -91,6 +91,21 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_glu() {
+        Examples.check(() -> Torch.glu(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {1.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_logit() {
+        Examples.check(() -> Torch.logit(Tensor.of(new float[] {0.5f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_rrelu() {
+        Examples.check(() -> Torch.rrelu(Tensor.of(new float[] {-2.0f, 2.0f}, new long[] {2}), 0.25, 0.75), () -> Tensor.of(new float[] {-1.0f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
     void example_bitwise_not() {
         Examples.check(() -> Torch.bitwise_not(Tensor.of(new long[] {0, 5}, new long[] {2})), () -> Tensor.of(new long[] {-1, -6}, new long[] {2}));
     }
@@ -281,6 +296,36 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_conv1d() {
+        Examples.check(() -> Torch.conv1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 2})), () -> Tensor.of(new float[] {21.0f, 32.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_conv2d() {
+        Examples.check(() -> Torch.conv2d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 2})), () -> Tensor.of(new float[] {21.0f, 43.0f}, new long[] {1, 2, 1}));
+    }
+
+    @Test
+    void example_conv3d() {
+        Examples.check(() -> Torch.conv3d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 1, 2, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 1, 2})), () -> Tensor.of(new float[] {21.0f, 43.0f}, new long[] {1, 1, 2, 1}));
+    }
+
+    @Test
+    void example_conv_transpose1d() {
+        Examples.check(() -> Torch.conv_transpose1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 2})), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 3}));
+    }
+
+    @Test
+    void example_conv_transpose2d_input() {
+        Examples.check(() -> Torch.conv_transpose2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 2})), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 3}));
+    }
+
+    @Test
+    void example_conv_transpose3d_input() {
+        Examples.check(() -> Torch.conv_transpose3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {1.0f, 10.0f}, new long[] {1, 1, 1, 1, 2})), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 1, 3}));
+    }
+
+    @Test
     void example_clone() {
         Examples.check(() -> Torch.clone(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
     }
@@ -338,6 +383,31 @@ class OperatorExamplesTest {
     @Test
     void example_zero() {
         Examples.check(() -> Torch.zero(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
+    }
+
+    @Test
+    void example_cosine_similarity() {
+        Examples.check(() -> Torch.cosine_similarity(Tensor.of(new float[] {3.0f, 0.0f}, new long[] {1, 2}), Tensor.of(new float[] {2.0f, 0.0f}, new long[] {1, 2})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_pairwise_distance() {
+        Examples.check(() -> Torch.pairwise_distance(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2}), 2.0, 0.0), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_dist() {
+        Examples.check(() -> Torch.dist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {3.0f, 4.0f}, new long[] {2})), () -> Tensor.of(new float[] {5.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_cdist() {
+        Examples.check(() -> Torch.cdist(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 2}), Tensor.of(new float[] {3.0f, 4.0f, 0.0f, 0.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {5.0f, 0.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_pdist() {
+        Examples.check(() -> Torch.pdist(Tensor.of(new float[] {0.0f, 0.0f, 3.0f, 4.0f}, new long[] {2, 2})), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
     }
 
     @Test
@@ -516,6 +586,91 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_float_power_Tensor_Tensor() {
+        Examples.check(() -> Torch.float_power(Tensor.of(new long[] {2, 3}, new long[] {2}), Tensor.of(new long[] {3, 2}, new long[] {2})), () -> Tensor.of(new float[] {8.0f, 9.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_float_power_Tensor_Scalar() {
+        Examples.check(() -> Torch.float_power(Tensor.of(new long[] {2, 3}, new long[] {2}), 2), () -> Tensor.of(new float[] {4.0f, 9.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_float_power_Scalar() {
+        Examples.check(() -> Torch.float_power(2, Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new float[] {8.0f, 16.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_scalar_tensor() {
+        Examples.check(() -> Torch.scalar_tensor(2.5), () -> Tensor.of(new float[] {2.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_eye() {
+        Examples.check(() -> Torch.eye(2), () -> Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 1.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_eye_m() {
+        Examples.check(() -> Torch.eye(1, 2), () -> Tensor.of(new float[] {1.0f, 0.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_linspace() {
+        Examples.check(() -> Torch.linspace(0, 1, 3), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_logspace() {
+        Examples.check(() -> Torch.logspace(0, 2, 3), () -> Tensor.of(new float[] {1.0f, 10.0f, 100.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_tril_indices() {
+        Examples.check(() -> Torch.tril_indices(2, 2), () -> Tensor.of(new long[] {0, 1, 1, 0, 0, 1}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_triu_indices() {
+        Examples.check(() -> Torch.triu_indices(2, 2), () -> Tensor.of(new long[] {0, 0, 1, 0, 1, 1}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_new_full() {
+        Examples.check(() -> Tensor.of(new float[] {1.0f}, new long[] {1}).new_full(new long[] {2}, 7), () -> Tensor.of(new float[] {7.0f, 7.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_new_ones() {
+        Examples.check(() -> Tensor.of(new long[] {5, 6}, new long[] {2}).new_ones(new long[] {2}), () -> Tensor.of(new long[] {1, 1}, new long[] {2}));
+    }
+
+    @Test
+    void example_new_zeros() {
+        Examples.check(() -> Tensor.of(new long[] {5, 6}, new long[] {2}).new_zeros(new long[] {2}), () -> Tensor.of(new long[] {0, 0}, new long[] {2}));
+    }
+
+    @Test
+    void example_bartlett_window() {
+        Examples.check(() -> Torch.bartlett_window(4), () -> Tensor.of(new float[] {0.0f, 0.5f, 1.0f, 0.5f}, new long[] {4}));
+    }
+
+    @Test
+    void example_bartlett_window_periodic() {
+        Examples.check(() -> Torch.bartlett_window(3, false), () -> Tensor.of(new float[] {0.0f, 1.0f, 0.0f}, new long[] {3}));
+    }
+
+    @Test
+    void example_vander() {
+        Examples.check(() -> Torch.vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3), () -> Tensor.of(new long[] {4, 2, 1, 9, 3, 1}, new long[] {2, 3}));
+    }
+
+    @Test
+    void example_linalg_vander() {
+        Examples.check(() -> Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2}), 3), () -> Tensor.of(new long[] {1, 2, 4, 1, 3, 9}, new long[] {2, 3}));
+    }
+
+    @Test
     void example_index_select() {
         Examples.check(() -> Torch.index_select(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, Tensor.of(new long[] {2, 0}, new long[] {2})), () -> Tensor.of(new long[] {3, 1}, new long[] {2}));
     }
@@ -608,6 +763,11 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal_scatter() {
         Examples.check(() -> Torch.diagonal_scatter(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), Tensor.of(new long[] {7, 8}, new long[] {2})), () -> Tensor.of(new long[] {7, 2, 3, 8}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_as_strided_scatter() {
+        Examples.check(() -> Torch.as_strided_scatter(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), Tensor.of(new long[] {7, 8}, new long[] {2}), new long[] {2}, new long[] {2}, 0), () -> Tensor.of(new long[] {7, 2, 8}, new long[] {3}));
     }
 
     @Test
@@ -861,11 +1021,6 @@ class OperatorExamplesTest {
     }
 
     @Test
-    void example_linalg_vander() {
-        Examples.check(() -> Torch.linalg_vander(Tensor.of(new long[] {2, 3}, new long[] {2})), () -> Tensor.of(new long[] {1, 2, 1, 3}, new long[] {2, 2}));
-    }
-
-    @Test
     void example_trace() {
         Examples.check(() -> Torch.trace(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {5}, new long[] {}));
     }
@@ -891,6 +1046,76 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_mse_loss() {
+        Examples.check(() -> Torch.mse_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_smooth_l1_loss() {
+        Examples.check(() -> Torch.smooth_l1_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.75f}, new long[] {}));
+    }
+
+    @Test
+    void example_huber_loss() {
+        Examples.check(() -> Torch.huber_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.75f}, new long[] {}));
+    }
+
+    @Test
+    void example_binary_cross_entropy() {
+        Examples.check(() -> Torch.binary_cross_entropy(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_binary_cross_entropy_with_logits() {
+        Examples.check(() -> Torch.binary_cross_entropy_with_logits(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_l1_loss() {
+        Examples.check(() -> Torch.l1_loss(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {1.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_kl_div() {
+        Examples.check(() -> Torch.kl_div(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_poisson_nll_loss() {
+        Examples.check(() -> Torch.poisson_nll_loss(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1}), true, false, 0.0, 1), () -> Tensor.of(new float[] {1.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_soft_margin_loss() {
+        Examples.check(() -> Torch.soft_margin_loss(Tensor.of(new float[] {1000.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_hinge_embedding_loss() {
+        Examples.check(() -> Torch.hinge_embedding_loss(Tensor.of(new float[] {0.25f, 0.25f}, new long[] {2}), Tensor.of(new float[] {1.0f, -1.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f}, new long[] {}));
+    }
+
+    @Test
+    void example_margin_ranking_loss() {
+        Examples.check(() -> Torch.margin_ranking_loss(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {2.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_cosine_embedding_loss() {
+        Examples.check(() -> Torch.cosine_embedding_loss(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2}), Tensor.of(new float[] {0.0f, 1.0f}, new long[] {2}), Tensor.of(new long[] {-1}, new long[] {})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_triplet_margin_loss() {
+        Examples.check(() -> Torch.triplet_margin_loss(Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {0.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {}));
+    }
+
+    @Test
+    void example_multi_margin_loss() {
+        Examples.check(() -> Torch.multi_margin_loss(Tensor.of(new float[] {1.0f, 1.0f}, new long[] {2}), Tensor.of(new long[] {0}, new long[] {})), () -> Tensor.of(new float[] {0.5f}, new long[] {}));
+    }
+
+    @Test
     void example_softmax_int() {
         Examples.check(() -> Torch.softmax(Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.5f, 0.5f}, new long[] {2}));
     }
@@ -908,6 +1133,26 @@ class OperatorExamplesTest {
     @Test
     void example_one_hot() {
         Examples.check(() -> Torch.one_hot(Tensor.of(new long[] {1, 0}, new long[] {2})), () -> Tensor.of(new long[] {0, 1, 1, 0}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_bilinear() {
+        Examples.check(() -> Torch.bilinear(Tensor.of(new float[] {2.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), Tensor.of(new float[] {4.0f}, new long[] {1, 1, 1})), () -> Tensor.of(new float[] {24.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_scaled_dot_product_attention() {
+        Examples.check(() -> Torch.scaled_dot_product_attention(Tensor.of(new float[] {1.0f}, new long[] {1, 1}), Tensor.of(new float[] {2.0f}, new long[] {1, 1}), Tensor.of(new float[] {3.0f}, new long[] {1, 1})), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1}));
+    }
+
+    @Test
+    void example_group_norm() {
+        Examples.check(() -> Torch.group_norm(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 2}), 1, (Tensor) null, (Tensor) null, 0.0), () -> Tensor.of(new float[] {-1.0f, 1.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_rms_norm() {
+        Examples.check(() -> Torch.rms_norm(Tensor.of(new float[] {3.0f, 3.0f}, new long[] {1, 2}), new long[] {2}, (Tensor) null, 0.0), () -> Tensor.of(new float[] {1.0f, 1.0f}, new long[] {1, 2}));
     }
 
     @Test
@@ -1053,6 +1298,91 @@ class OperatorExamplesTest {
     @Test
     void example_addcdiv() {
         Examples.check(() -> Torch.addcdiv(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {6.0f}, new long[] {1}), Tensor.of(new float[] {3.0f}, new long[] {1}), 2), () -> Tensor.of(new float[] {5.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_subtract_Tensor() {
+        Examples.check(() -> Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {4, 5}, new long[] {2}));
+    }
+
+    @Test
+    void example_subtract_Scalar() {
+        Examples.check(() -> Torch.subtract(Tensor.of(new long[] {5, 7}, new long[] {2}), 1), () -> Tensor.of(new long[] {4, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_multiply_Tensor() {
+        Examples.check(() -> Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), Tensor.of(new long[] {3, 4}, new long[] {2})), () -> Tensor.of(new long[] {3, 8}, new long[] {2}));
+    }
+
+    @Test
+    void example_multiply_Scalar() {
+        Examples.check(() -> Torch.multiply(Tensor.of(new long[] {1, 2}, new long[] {2}), 3), () -> Tensor.of(new long[] {3, 6}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Tensor() {
+        Examples.check(() -> Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Scalar() {
+        Examples.check(() -> Torch.divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_true_divide_Tensor() {
+        Examples.check(() -> Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), Tensor.of(new float[] {2.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.5f, 2.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_true_divide_Scalar() {
+        Examples.check(() -> Torch.true_divide(Tensor.of(new float[] {1.0f, 6.0f}, new long[] {2}), 2), () -> Tensor.of(new float[] {0.5f, 3.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Tensor_mode() {
+        Examples.check(() -> Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), Tensor.of(new long[] {2, 2}, new long[] {2}), "floor"), () -> Tensor.of(new long[] {3, -4}, new long[] {2}));
+    }
+
+    @Test
+    void example_divide_Scalar_mode() {
+        Examples.check(() -> Torch.divide(Tensor.of(new long[] {7, -7}, new long[] {2}), 2, "trunc"), () -> Tensor.of(new long[] {3, -3}, new long[] {2}));
+    }
+
+    @Test
+    void example_angle() {
+        Examples.check(() -> Torch.angle(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_isclose() {
+        Examples.check(() -> Torch.isclose(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {1.0f, 3.0f}, new long[] {2})), () -> Tensor.of(new boolean[] {true, false}, new long[] {2}));
+    }
+
+    @Test
+    void example_isreal() {
+        Examples.check(() -> Torch.isreal(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new boolean[] {true}, new long[] {1}));
+    }
+
+    @Test
+    void example_ldexp_Tensor() {
+        Examples.check(() -> Torch.ldexp(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {3}, new long[] {1})), () -> Tensor.of(new float[] {8.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_nextafter() {
+        Examples.check(() -> Torch.nextafter(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_gcd() {
+        Examples.check(() -> Torch.gcd(Tensor.of(new long[] {12, 7}, new long[] {2}), Tensor.of(new long[] {18, 0}, new long[] {2})), () -> Tensor.of(new long[] {6, 7}, new long[] {2}));
+    }
+
+    @Test
+    void example_lcm() {
+        Examples.check(() -> Torch.lcm(Tensor.of(new long[] {4, 3}, new long[] {2}), Tensor.of(new long[] {6, 0}, new long[] {2})), () -> Tensor.of(new long[] {12, 0}, new long[] {2}));
     }
 
     @Test
@@ -1223,6 +1553,56 @@ class OperatorExamplesTest {
     @Test
     void example_real() {
         Examples.check(() -> Torch.real(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_max_pool1d() {
+        Examples.check(() -> Torch.max_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 4}), new long[] {2}), () -> Tensor.of(new float[] {3.0f, 5.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_max_pool2d() {
+        Examples.check(() -> Torch.max_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 2, 2}), new long[] {2, 2}), () -> Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_max_pool3d() {
+        Examples.check(() -> Torch.max_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 5.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 2, 2}), () -> Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_avg_pool1d() {
+        Examples.check(() -> Torch.avg_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 4}), new long[] {2}), () -> Tensor.of(new float[] {2.0f, 4.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_avg_pool2d() {
+        Examples.check(() -> Torch.avg_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 2, 2}), new long[] {2, 2}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_avg_pool3d() {
+        Examples.check(() -> Torch.avg_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 2, 2}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_adaptive_avg_pool1d() {
+        Examples.check(() -> Torch.adaptive_avg_pool1d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 4}), new long[] {2}), () -> Tensor.of(new float[] {2.0f, 4.0f}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_adaptive_avg_pool2d() {
+        Examples.check(() -> Torch.adaptive_avg_pool2d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 2, 2}), new long[] {1, 1}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1}));
+    }
+
+    @Test
+    void example_adaptive_avg_pool3d() {
+        Examples.check(() -> Torch.adaptive_avg_pool3d(Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 6.0f}, new long[] {1, 1, 2, 2}), new long[] {1, 1, 1}), () -> Tensor.of(new float[] {3.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_max_unpool2d() {
+        Examples.check(() -> Torch.max_unpool2d(Tensor.of(new float[] {5.0f}, new long[] {1, 1, 1}), Tensor.of(new long[] {3}, new long[] {1, 1, 1}), new long[] {2, 2}), () -> Tensor.of(new float[] {0.0f, 0.0f, 0.0f, 5.0f}, new long[] {1, 2, 2}));
     }
 
     @Test
@@ -1541,6 +1921,116 @@ class OperatorExamplesTest {
     }
 
     @Test
+    void example_lgamma() {
+        Examples.check(() -> Torch.lgamma(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_erfinv() {
+        Examples.check(() -> Torch.erfinv(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_i1() {
+        Examples.check(() -> Torch.special_i1(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_i1e() {
+        Examples.check(() -> Torch.special_i1e(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_entr() {
+        Examples.check(() -> Torch.special_entr(Tensor.of(new float[] {1.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_special_erfcx() {
+        Examples.check(() -> Torch.special_erfcx(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_ndtr() {
+        Examples.check(() -> Torch.special_ndtr(Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.5f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_xlog1py() {
+        Examples.check(() -> Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), Tensor.of(new float[] {-1.0f, 0.0f}, new long[] {2})), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_special_xlog1py_self_scalar() {
+        Examples.check(() -> Torch.special_xlog1py(2, Tensor.of(new float[] {0.0f}, new long[] {1})), () -> Tensor.of(new float[] {0.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_xlog1py_other_scalar() {
+        Examples.check(() -> Torch.special_xlog1py(Tensor.of(new float[] {0.0f, 2.0f}, new long[] {2}), 0), () -> Tensor.of(new float[] {0.0f, 0.0f}, new long[] {2}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_t() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_u() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_v() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_chebyshev_polynomial_w() {
+        Examples.check(() -> Torch.special_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_t() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_t(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_u() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_u(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_v() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_v(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_shifted_chebyshev_polynomial_w() {
+        Examples.check(() -> Torch.special_shifted_chebyshev_polynomial_w(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_hermite_polynomial_h() {
+        Examples.check(() -> Torch.special_hermite_polynomial_h(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_hermite_polynomial_he() {
+        Examples.check(() -> Torch.special_hermite_polynomial_he(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_laguerre_polynomial_l() {
+        Examples.check(() -> Torch.special_laguerre_polynomial_l(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_special_legendre_polynomial_p() {
+        Examples.check(() -> Torch.special_legendre_polynomial_p(Tensor.of(new float[] {1.0f}, new long[] {1}), Tensor.of(new long[] {0}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
     void example_view() {
         Examples.check(() -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}).view(new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
     }
@@ -1623,5 +2113,200 @@ class OperatorExamplesTest {
     @Test
     void example_diagonal() {
         Examples.check(() -> Torch.diagonal(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_squeeze_dims() {
+        Examples.check(() -> Torch.squeeze(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), new long[] {0}), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_adjoint() {
+        Examples.check(() -> Torch.adjoint(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_resolve_neg() {
+        Examples.check(() -> Torch.resolve_neg(Tensor.of(new float[] {1.0f}, new long[] {1})), () -> Tensor.of(new float[] {1.0f}, new long[] {1}));
+    }
+
+    @Test
+    void example_alias_copy() {
+        Examples.check(() -> Torch.alias_copy(Tensor.of(new long[] {1, 2}, new long[] {2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_as_strided_copy() {
+        Examples.check(() -> Torch.as_strided_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2}, new long[] {2}), () -> Tensor.of(new long[] {1, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_diagonal_copy() {
+        Examples.check(() -> Torch.diagonal_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 4}, new long[] {2}));
+    }
+
+    @Test
+    void example_expand_copy() {
+        Examples.check(() -> Torch.expand_copy(Tensor.of(new long[] {1, 2}, new long[] {2, 1}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 1, 2, 2}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_narrow_copy() {
+        Examples.check(() -> Torch.narrow_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), 0, 1, 2), () -> Tensor.of(new long[] {2, 3}, new long[] {2}));
+    }
+
+    @Test
+    void example_permute_copy() {
+        Examples.check(() -> Torch.permute_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), new long[] {1, 0}), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_squeeze_copy() {
+        Examples.check(() -> Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2})), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_squeeze_copy_dim() {
+        Examples.check(() -> Torch.squeeze_copy(Tensor.of(new long[] {1, 2}, new long[] {1, 2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {2}));
+    }
+
+    @Test
+    void example_t_copy() {
+        Examples.check(() -> Torch.t_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2})), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_transpose_copy_int() {
+        Examples.check(() -> Torch.transpose_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}), 0, 1), () -> Tensor.of(new long[] {1, 3, 2, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_unfold_copy() {
+        Examples.check(() -> Torch.unfold_copy(Tensor.of(new long[] {1, 2, 3}, new long[] {3}), 0, 2, 1), () -> Tensor.of(new long[] {1, 2, 2, 3}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_unsqueeze_copy() {
+        Examples.check(() -> Torch.unsqueeze_copy(Tensor.of(new long[] {1, 2}, new long[] {2}), 0), () -> Tensor.of(new long[] {1, 2}, new long[] {1, 2}));
+    }
+
+    @Test
+    void example_view_copy() {
+        Examples.check(() -> Torch.view_copy(Tensor.of(new long[] {1, 2, 3, 4}, new long[] {4}), new long[] {2, 2}), () -> Tensor.of(new long[] {1, 2, 3, 4}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_upsample_nearest1d() {
+        Examples.check(() -> Torch.upsample_nearest1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {4}), () -> Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 1, 4}));
+    }
+
+    @Test
+    void example_upsample_nearest2d() {
+        Examples.check(() -> Torch.upsample_nearest2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {2, 2}), () -> Tensor.of(new float[] {1.0f, 2.0f, 1.0f, 2.0f}, new long[] {1, 1, 2, 2}));
+    }
+
+    @Test
+    void example_upsample_nearest3d() {
+        Examples.check(() -> Torch.upsample_nearest3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 1, 2}), new long[] {1, 2, 2}), () -> Tensor.of(new float[] {1.0f, 2.0f, 1.0f, 2.0f}, new long[] {1, 1, 1, 2, 2}));
+    }
+
+    @Test
+    void example_upsample_linear1d() {
+        Examples.check(() -> Torch.upsample_linear1d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 3}));
+    }
+
+    @Test
+    void example_upsample_bilinear2d() {
+        Examples.check(() -> Torch.upsample_bilinear2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 3}));
+    }
+
+    @Test
+    void example_upsample_trilinear3d() {
+        Examples.check(() -> Torch.upsample_trilinear3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 1, 2}), new long[] {1, 1, 3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 1, 3}));
+    }
+
+    @Test
+    void example_upsample_bicubic2d() {
+        Examples.check(() -> Torch.upsample_bicubic2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 3}, true), () -> Tensor.of(new float[] {1.0f, 1.5f, 2.0f}, new long[] {1, 1, 1, 3}));
+    }
+
+    @Test
+    void example_reflection_pad1d() {
+        Examples.check(() -> Torch.reflection_pad1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), new long[] {2, 1}), () -> Tensor.of(new float[] {3.0f, 2.0f, 1.0f, 2.0f, 3.0f, 2.0f}, new long[] {1, 6}));
+    }
+
+    @Test
+    void example_reflection_pad2d() {
+        Examples.check(() -> Torch.reflection_pad2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {1, 1, 0, 0}), () -> Tensor.of(new float[] {2.0f, 1.0f, 2.0f, 1.0f}, new long[] {1, 1, 4}));
+    }
+
+    @Test
+    void example_reflection_pad3d() {
+        Examples.check(() -> Torch.reflection_pad3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 1, 0, 0, 0, 0}), () -> Tensor.of(new float[] {2.0f, 1.0f, 2.0f, 1.0f}, new long[] {1, 1, 1, 4}));
+    }
+
+    @Test
+    void example_replication_pad1d() {
+        Examples.check(() -> Torch.replication_pad1d(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 3}), new long[] {2, 1}), () -> Tensor.of(new float[] {1.0f, 1.0f, 1.0f, 2.0f, 3.0f, 3.0f}, new long[] {1, 6}));
+    }
+
+    @Test
+    void example_replication_pad2d() {
+        Examples.check(() -> Torch.replication_pad2d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 2}), new long[] {1, 1, 0, 1}), () -> Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f, 1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 2, 4}));
+    }
+
+    @Test
+    void example_replication_pad3d() {
+        Examples.check(() -> Torch.replication_pad3d(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {1, 1, 1, 2}), new long[] {1, 1, 0, 0, 0, 0}), () -> Tensor.of(new float[] {1.0f, 1.0f, 2.0f, 2.0f}, new long[] {1, 1, 1, 4}));
+    }
+
+    @Test
+    void example_pad() {
+        Examples.check(() -> Torch.pad(Tensor.of(new float[] {1.0f, 2.0f}, new long[] {2}), new long[] {1, 1}), () -> Tensor.of(new float[] {0.0f, 1.0f, 2.0f, 0.0f}, new long[] {4}));
+    }
+
+    @Test
+    void example_im2col() {
+        Examples.check(() -> Torch.im2col(Tensor.of(new float[] {1.0f, 2.0f, 3.0f}, new long[] {1, 1, 3}), new long[] {1, 2}, new long[] {1, 1}, new long[] {0, 0}, new long[] {1, 1}), () -> Tensor.of(new float[] {1.0f, 2.0f, 2.0f, 3.0f}, new long[] {2, 2}));
+    }
+
+    @Test
+    void example_col2im() {
+        Examples.check(() -> Torch.col2im(Tensor.of(new float[] {1.0f, 2.0f, 10.0f, 20.0f}, new long[] {2, 2}), new long[] {1, 3}, new long[] {1, 2}, new long[] {1, 1}, new long[] {0, 0}, new long[] {1, 1}), () -> Tensor.of(new float[] {1.0f, 12.0f, 20.0f}, new long[] {1, 1, 3}));
+    }
+
+    @Test
+    void example_pixel_shuffle() {
+        Examples.check(() -> Torch.pixel_shuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {4, 1, 1}), 2), () -> Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}));
+    }
+
+    @Test
+    void example_pixel_unshuffle() {
+        Examples.check(() -> Torch.pixel_unshuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 2, 2}), 2), () -> Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {4, 1, 1}));
+    }
+
+    @Test
+    void example_channel_shuffle() {
+        Examples.check(() -> Torch.channel_shuffle(Tensor.of(new float[] {1.0f, 2.0f, 3.0f, 4.0f}, new long[] {1, 4, 1}), 2), () -> Tensor.of(new float[] {1.0f, 3.0f, 2.0f, 4.0f}, new long[] {1, 4, 1}));
+    }
+
+    @Test
+    void example_grid_sampler() {
+        Examples.check(() -> Torch.grid_sampler(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 1, 1, 2}), 0, 0, true), () -> Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_grid_sampler_2d() {
+        Examples.check(() -> Torch.grid_sampler_2d(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f}, new long[] {1, 1, 1, 2}), 0, 0, true), () -> Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_grid_sampler_3d() {
+        Examples.check(() -> Torch.grid_sampler_3d(Tensor.of(new float[] {1.0f, 3.0f}, new long[] {1, 1, 1, 1, 2}), Tensor.of(new float[] {0.0f, 0.0f, 0.0f}, new long[] {1, 1, 1, 1, 3}), 0, 0, true), () -> Tensor.of(new float[] {2.0f}, new long[] {1, 1, 1, 1, 1}));
+    }
+
+    @Test
+    void example_affine_grid_generator() {
+        Examples.check(() -> Torch.affine_grid_generator(Tensor.of(new float[] {1.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 2, 3}), new long[] {1, 1, 1, 2}, true), () -> Tensor.of(new float[] {-1.0f, 0.0f, 1.0f, 0.0f}, new long[] {1, 1, 2, 2}));
     }
 }
