@@ -171,7 +171,7 @@ impl<const N: usize> Plan<N> {
         };
         let count = len * rows;
         let fits = count > 0 && count <= room as i64;
-        fits.then(|| (Tile { offsets: [0; N], len: len as usize, rows: rows as usize }, across))
+        fits.then_some((Tile { offsets: [0; N], len: len as usize, rows: rows as usize }, across))
     }
 
     /// Calls `row` with the offset of each operand (in elements) at the start of every row, in order.

@@ -286,12 +286,12 @@ pub fn angle(walk: &Loop<2>) -> Result<()> {
 
 /// out = the greatest common divisor, not negative
 pub fn gcd(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.common(), "gcd_cpu", integer, T => walk.map::<T, T, T>(HEAVY, |a, b| Divisible::gcd(a, b)))
+    dispatch!(walk.common(), "gcd_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::gcd))
 }
 
 /// out = the least common multiple, not negative
 pub fn lcm(walk: &Loop<3>) -> Result<()> {
-    dispatch!(walk.common(), "lcm_cpu", integer, T => walk.map::<T, T, T>(HEAVY, |a, b| Divisible::lcm(a, b)))
+    dispatch!(walk.common(), "lcm_cpu", integer, T => walk.map::<T, T, T>(HEAVY, Divisible::lcm))
 }
 
 /// Integers, as divisors see them; what leaves the dtype wraps.

@@ -21,10 +21,10 @@ mod normalization;
 mod numeric;
 #[cfg(feature = "op-pooling")]
 mod pooling;
-#[cfg(feature = "op-vision")]
-mod vision;
 #[cfg(feature = "op-special")]
 mod special;
+#[cfg(feature = "op-vision")]
+mod vision;
 
 #[cfg(feature = "op-activation")]
 pub use activation::*;
@@ -45,10 +45,10 @@ pub use normalization::*;
 pub use numeric::*;
 #[cfg(feature = "op-pooling")]
 pub use pooling::*;
-#[cfg(feature = "op-vision")]
-pub use vision::*;
 #[cfg(feature = "op-special")]
 pub use special::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 use super::Expr;
 use crate::dense::Geometry;

@@ -14,7 +14,7 @@ struct Statistics {
 }
 
 impl Statistics {
-    /// Gives them out as results, and goes on with what these hold: in half precision, they have been rounded.
+    /// Gives them out as results, and goes on with what these hold: in half precision, they have been rounded, as in PyTorch.
     fn given(self, mean: &Dense, rstd: &Dense) -> Result<Statistics> {
         copy_into(mean, &self.mean)?;
         copy_into(rstd, &self.rstd)?;
@@ -144,6 +144,8 @@ pub fn group_norm(
     (kept[0], kept[1]) = (samples, num_groups);
     let [mean, variance] = moments(&grouped, &kept, &[samples, num_groups])?;
     channel_norm::reciprocal_deviations(&array(&variance), eps)?;
-    let statistics = Statistics { mean, rstd: variance }.given(out1, out2)?;
+    let statistics = Statistics { mean, rstd: variance };
+    copy_into(out1, &statistics.mean)?;
+    copy_into(out2, &statistics.rstd)?;
     normalise(out0, input, &statistics, samples, weight, bias)
 }

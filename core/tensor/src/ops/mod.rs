@@ -7,8 +7,8 @@
 
 mod access;
 pub mod activation;
-pub mod channel_norm;
 pub mod advanced;
+pub mod channel_norm;
 pub mod compare;
 pub mod composite;
 #[cfg(feature = "op-convolution")]
@@ -38,12 +38,12 @@ pub mod reduce;
 pub mod regions;
 pub mod rules;
 pub mod softmax;
+#[cfg(feature = "op-sorting")]
+pub mod sorting;
 #[cfg(feature = "op-special")]
 pub mod special;
 #[cfg(feature = "op-view_copy")]
 pub mod view_copies;
-#[cfg(feature = "op-sorting")]
-pub mod sorting;
 pub mod views;
 #[cfg(feature = "op-vision")]
 pub mod vision;

@@ -30,14 +30,14 @@ pub(crate) mod pooling;
 mod promotion;
 mod reduction;
 mod regions;
-#[cfg(any(feature = "op-convolution", feature = "op-pooling", feature = "op-vision"))]
-pub(crate) mod spatial;
-#[cfg(feature = "op-vision")]
-pub(crate) mod vision;
-#[cfg(feature = "op-special")]
-mod special;
 #[cfg(feature = "op-sorting")]
 mod sorting;
+#[cfg(any(feature = "op-convolution", feature = "op-pooling", feature = "op-vision"))]
+pub(crate) mod spatial;
+#[cfg(feature = "op-special")]
+mod special;
+#[cfg(feature = "op-vision")]
+pub(crate) mod vision;
 
 pub use activation::*;
 pub use advanced::*;
@@ -66,12 +66,12 @@ pub use pooling::*;
 pub use promotion::{Promotion, common_dtype, scalar_dtype};
 pub use reduction::*;
 pub use regions::*;
-#[cfg(feature = "op-vision")]
-pub use vision::*;
-#[cfg(feature = "op-special")]
-pub use special::*;
 #[cfg(feature = "op-sorting")]
 pub use sorting::*;
+#[cfg(feature = "op-special")]
+pub use special::*;
+#[cfg(feature = "op-vision")]
+pub use vision::*;
 
 use crate::dense::{Dense, Spec};
 use rushlight_base::{DType, Device, DeviceType, Result, copy_dims, same_sizes};
