@@ -61,6 +61,34 @@ static int32_t backward(void *ctx, const rlt_tensor *const *grads, int64_t n, rl
   return 0;
 }
 
+static int32_t leaf_hook(void *ctx, const rlt_tensor *leaf) {
+  (void)ctx, (void)leaf;
+  return 0;
+}
+
+static int32_t node_hook(void *ctx, const rlt_tensor *const *grads, int64_t n, const rlt_tensor *const *others, int64_t m,
+                         rlt_tensor **replacements) {
+  (void)ctx, (void)grads, (void)n, (void)others, (void)m, (void)replacements;
+  return 0;
+}
+
+static int32_t pack(void *ctx, const rlt_tensor *saved_one, void **packed) {
+  (void)ctx, (void)saved_one;
+  *packed = NULL;
+  return 0;
+}
+
+static int32_t unpack(void *ctx, void *packed, rlt_tensor **out) {
+  (void)ctx, (void)packed, (void)out;
+  return 1;
+}
+
+static int32_t checked(void *ctx, const rlt_tensor *const *inputs, int64_t n, rlt_tensor **outs, int64_t room, int64_t *n_outs) {
+  (void)ctx, (void)inputs, (void)n, (void)outs, (void)room;
+  *n_outs = 0;
+  return 0;
+}
+
 static rlt_allocator allocator = {sizeof allocator, NULL, allocate, deallocate};
 static rlt_log log_hook = {sizeof log_hook, NULL, write_log};
 static rlt_parallel_for parallel_for = {sizeof parallel_for, NULL, run};
@@ -117,6 +145,8 @@ static void forget(void) {
 }
 
 static int teardown(int calls) {
+  while (rlt_saved_tensors_hooks_pop() == RLT_OK) {
+  }
   rlt_tensor_free(tensor);
   rlt_tensor_list_free(list);
   rlt_generator_free(generator);

@@ -56,7 +56,8 @@ pub(super) fn lgamma<T: Float>(x: T) -> T {
         x = x - one;
         product = product * x;
     }
-    let near = (x - one) * (x - two) * LGAMMA.at(x - two);
+    // Plus zero: the zeros are positive ones, as in PyTorch.
+    let near = (x - one) * (x - two) * LGAMMA.at(x - two) + T::of(0.0);
     if product == one { near } else { near + product.ln() }
 }
 
@@ -111,9 +112,10 @@ pub(super) fn polygamma<T: Float>(n: i64, x: T) -> T {
         0 => digamma(x),
         1 => trigamma(x),
         _ => {
-            let factorial = (2..=n).fold(T::of(1.0), |product, i| product * T::of(i as f64));
+            // More is infinity in every dtype.
+            let factorial = (2..=n.min(171)).fold(T::of(1.0), |product, i| product * T::of(i as f64));
             let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
-            T::of(sign) * factorial * zeta(T::of((n + 1) as f64), x)
+            T::of(sign) * factorial * zeta(T::of(n as f64 + 1.0), x)
         }
     }
 }

@@ -20,6 +20,13 @@ const NULLABLE: &[(&str, &[&str])] = &[
     ("rlt_tensor_set_grad", &["grad"]),
     ("rlt_tensor_backward", &["gradient"]),
     ("rlt_tensor_register_hook", &["ctx", "deleter"]),
+    ("rlt_tensor_register_post_accumulate_grad_hook", &["ctx", "deleter"]),
+    ("rlt_node_register_prehook", &["ctx", "deleter"]),
+    ("rlt_node_register_hook", &["ctx", "deleter"]),
+    ("rlt_saved_tensors_hooks_push", &["free_packed", "ctx", "deleter"]),
+    ("rlt_saved_tensors_hooks_disable", &["message"]),
+    ("rlt_gradcheck", &["ctx", "options"]),
+    ("rlt_gradgradcheck", &["ctx", "grad_outputs", "options"]),
     ("rlt_backward", &["gradients"]),
     ("rlt_grad", &["gradients"]),
     ("rlt_custom_function_record", &["differentiable"]),
@@ -60,7 +67,8 @@ fn program(functions: &[Function]) -> String {
 
 fn is_pointer(parameter: &Parameter) -> bool {
     parameter.ty.contains('*')
-        || ["rlt_deleter", "rlt_tensor_hook", "rlt_op_callback", "rlt_record_callback"].contains(&&*parameter.ty)
+        || parameter.ty.ends_with("_hook")
+        || ["rlt_deleter", "rlt_op_callback", "rlt_record_callback", "rlt_gradcheck_function"].contains(&&*parameter.ty)
 }
 
 fn test(function: &Function, null: usize) -> String {
@@ -98,7 +106,8 @@ fn may_be_null(function: &Function, parameter: &str) -> bool {
     schema.split(['(', ',']).any(|argument| {
         let argument = argument.trim();
         let argument = argument.split(['=', ')']).next().unwrap_or_default();
-        let named = argument.rsplit(' ').next().is_some_and(|last| last == parameter || last == name);
+        let named =
+            argument.rsplit(' ').next().is_some_and(|last| last == parameter || last.eq_ignore_ascii_case(name));
         named && argument.split(' ').next().is_some_and(|ty| ty.ends_with('?'))
     })
 }
@@ -174,7 +183,13 @@ fn valid(function: &Function, index: usize, parameter: &Parameter) -> String {
         "void **" => "&out_data",
         "rlt_deleter" => "NULL",
         "rlt_tensor_hook" => "hook",
+        "rlt_leaf_hook" => "leaf_hook",
+        "rlt_node_hook" => "node_hook",
+        "rlt_pack_hook" => "pack",
+        "rlt_unpack_hook" => "unpack",
         "rlt_op_callback" => "kernel",
+        "rlt_gradcheck_function" => "checked",
+        "const rlt_gradcheck_options *" => "NULL",
         "rlt_record_callback" => "NULL",
         "struct DLManagedTensorVersioned **" | "DLManagedTensorVersioned **" => "&out_dlpack",
         "struct DLManagedTensor **" | "DLManagedTensor **" => "&out_legacy",

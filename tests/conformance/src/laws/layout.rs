@@ -4,6 +4,8 @@ use super::{Laws, is_deterministic};
 use crate::cases::Case;
 use crate::compare;
 use crate::host::HostTensor;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Operators whose result is about strides.
 const ABOUT_STRIDES: [&str; 6] = [
@@ -15,55 +17,17 @@ const ABOUT_STRIDES: [&str; 6] = [
     "aten::view_as_complex",
 ];
 
-/// Operators that fold elements (sums, products and what is made of them). A fold takes the elements in the order that
-/// memory makes quick, so that their layout may show in the last bits; the law holds within the tolerances there.
-/// Everything else computes each element alone, and must agree to the bit.
-const FOLDS: &[&str] = &[
-    "_log_softmax",
-    "_log_softmax_backward_data",
-    "_softmax",
-    "_softmax_backward_data",
-    "addbmm",
-    "addmm",
-    "addmv",
-    "baddbmm",
-    "bmm",
-    "chain_matmul",
-    "corrcoef",
-    "cov",
-    "cosine_similarity",
-    "dot",
-    "einsum",
-    "frobenius_norm",
-    "inner",
-    "layer_norm",
-    "linalg_matrix_norm",
-    "linalg_matrix_power",
-    "linalg_multi_dot",
-    "linalg_norm",
-    "linalg_vecdot",
-    "linalg_vector_norm",
-    "linear",
-    "log_softmax",
-    "logsumexp",
-    "matmul",
-    "mean",
-    "mm",
-    "mv",
-    "nansum",
-    "native_layer_norm",
-    "norm",
-    "nuclear_norm",
-    "prod",
-    "softmax",
-    "std",
-    "std_mean",
-    "sum",
-    "tensordot",
-    "var",
-    "var_mean",
-    "vdot",
-];
+/// The operators that compute each element from those at its place: any layout gives the same bits. Others fold, in the order
+/// that a layout asks for, and agree within tolerances.
+static POINTWISE: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../../../bindings/schema.json")).unwrap_or_default();
+    let families = schema["families"].as_array().into_iter().flatten();
+    let operators = families.flat_map(|family| family["operators"].as_array().into_iter().flatten());
+    let pointwise = operators.filter(|operator| operator["batching"] == "pointwise");
+    let forms = pointwise.flat_map(|operator| operator["forms"].as_array().into_iter().flatten());
+    forms.filter_map(|form| form["name"].as_str().map(str::to_owned)).collect()
+});
 
 impl Laws<'_> {
     pub(super) fn layout(&self, case: &Case) -> Result<(), String> {
@@ -72,7 +36,7 @@ impl Laws<'_> {
             return Ok(());
         }
         let name = case.name().0;
-        let folds = FOLDS.contains(&name.strip_prefix("aten::").unwrap_or(name));
+        let pointwise = POINTWISE.contains(name);
         // Not what is recorded: here nothing but the strides makes a difference.
         let plain = self.arguments(case, &mut |_, host| self.door.tensor(host))?;
         let plain = self.hosts(&self.call(case, plain)?)?;
@@ -82,10 +46,10 @@ impl Laws<'_> {
                 self.door.tensor(&HostTensor { strides: Some(strides(host)), ..host.clone() })
             })?;
             for (strided, expected) in self.hosts(&self.call(case, arguments)?)?.iter().zip(&plain) {
-                if folds {
-                    compare::tensors(strided, expected)?;
-                } else {
+                if pointwise {
                     compare::bits(strided, expected)?;
+                } else {
+                    compare::tensors(strided, expected)?;
                 }
             }
         }

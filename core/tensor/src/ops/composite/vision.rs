@@ -19,7 +19,8 @@ fn output_sizes(input: &Tensor, output_size: Option<&[i64]>, factors: Option<&[f
                 sizes.len(),
                 factors.len()
             );
-            Ok(sizes[2..].iter().zip(factors).map(|(&size, &factor)| (size as f64 * factor) as i64).collect())
+            // Fewer than two dimensions are refused by the operator.
+            Ok(sizes.iter().skip(2).zip(factors).map(|(&size, &factor)| (size as f64 * factor) as i64).collect())
         }
         _ => bail!(Runtime, "Must specify exactly one of output_size and scale_factors"),
     }
