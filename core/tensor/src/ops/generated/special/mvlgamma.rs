@@ -39,7 +39,7 @@ pub static MVLGAMMA: OpDef = OpDef {
     form: Form::Function,
     kind: Kind::Composite,
     autocast: Autocast::None,
-    batching: Batching::Pointwise,
+    batching: Batching::None,
     differentiable: true,
     nondeterministic: false,
     call: boxed::mvlgamma,
