@@ -11,14 +11,34 @@ use crate::door::{Tensor, Value};
 use crate::freedom;
 use crate::host::HostTensor;
 use rushlight_base::DType;
+use std::time::Instant;
 
 /// Elements of the largest tensor: work for several threads in every template of loops.
 const ELEMENTS: f64 = 150_000.0;
 /// No results that are larger than this: they grow faster than the inputs where these are combined.
 const LARGEST_RESULT: f64 = 2_000_000.0;
+/// No calls that take longer than this: work grows faster than results where every pair of elements is visited.
+const LONGEST_CALL: f64 = 0.1;
+/// A result costs something itself: `unbind` must not make thousands.
 const COST_OF_A_RESULT: f64 = 20_000.0;
+/// Below this a time says more about the machine than about the call.
+const SHORTEST_CALL: f64 = 1e-3;
 /// Cases of an operator that are tried, until one works for each dtype.
 const TRIES: usize = 24;
+
+/// What a call made, and how long it took.
+struct Cost {
+    elements: f64,
+    seconds: f64,
+}
+
+impl Cost {
+    /// What the next doubling will cost if it multiplies by what the last one did, twice that for a power that still shows.
+    fn after(&self, before: &Cost) -> Cost {
+        let next = |now: f64, before: f64| now * (2.0 * now / before).max(2.0);
+        Cost { elements: next(self.elements, before.elements), seconds: next(self.seconds, before.seconds) }
+    }
+}
 
 impl Laws<'_> {
     /// Checks the cases of one operator, one for each dtype; returns for how many the law could be checked.
@@ -46,21 +66,34 @@ impl Laws<'_> {
     }
 
     /// The case with more elements; nothing if there are none to multiply, or not without results out of bounds.
+    ///
+    /// The extents double step by step, so that what the last step added says whether another one is affordable.
     fn grown(&self, case: &Case) -> Result<Option<Case>, String> {
         let Some(factor) = factor(case) else { return Ok(None) };
-        let size = |case: &Case| -> Option<f64> {
-            let arguments = self.arguments(case, &mut |_, host| self.door.tensor(host)).ok()?;
-            let outs = self.call(case, arguments).ok()?;
-            let sizes = outs.iter().filter_map(Value::tensor).map(|out| Some(self.door.layout(out).ok()?.1));
-            // A result costs something itself: `unbind` must not make thousands.
-            sizes.map(|sizes| Some(sizes?.iter().product::<i64>() as f64 + COST_OF_A_RESULT)).sum::<Option<f64>>()
-        };
-        // What results grow by when the inputs double says how far to go.
-        let (Some(once), Some(twice)) = (size(case), size(&grow_case(case, 2))) else { return Ok(None) };
-        let power = (twice / once).log2().max(0.1);
-        let bound = (LARGEST_RESULT / once.max(1.0)).powf(1.0 / power).floor();
-        let by = factor.ceil().min(bound) as i64;
-        Ok((by > 1).then(|| grow_case(case, by)))
+        let Some(mut before) = self.cost(case) else { return Ok(None) };
+        let (mut by, mut found) = (1, None);
+        while f64::from(by) < factor {
+            by = (2 * by).min(factor.ceil() as i32);
+            let larger = grow_case(case, by.into());
+            let Some(now) = self.cost(&larger) else { break };
+            let next = now.after(&before);
+            (before, found) = (now, Some(larger));
+            if next.elements > LARGEST_RESULT || next.seconds > LONGEST_CALL {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// What a call costs; nothing if it is refused.
+    fn cost(&self, case: &Case) -> Option<Cost> {
+        let arguments = self.arguments(case, &mut |_, host| self.door.tensor(host)).ok()?;
+        let start = Instant::now();
+        let outs = self.call(case, arguments).ok()?;
+        let seconds = start.elapsed().as_secs_f64().max(SHORTEST_CALL);
+        let sizes = outs.iter().filter_map(Value::tensor).map(|out| self.door.layout(out).ok());
+        let sizes = sizes.map(|layout| Some(layout?.1.iter().product::<i64>() as f64 + COST_OF_A_RESULT));
+        Some(Cost { elements: sizes.sum::<Option<f64>>()?, seconds })
     }
 
     /// All results, and the gradients of those arguments whose gradients were recorded.
