@@ -66,6 +66,7 @@ test-arm64: setup ## rushlight-base and rushlight-cpu on an emulated ARM64 proce
 	@tests/arm64/run.sh
 
 test-native: cmake
+	cargo run -q --locked -p rushlight-checks --bin instructions -- $(LIBRARY)
 	ctest --test-dir $(CMAKE_BUILD) --output-on-failure -j $(JOBS)
 
 test-java: build

@@ -30,6 +30,8 @@ struct Mean {
     size: Option<String>,
     /// Per number of threads: the mean and how many ratios it is of.
     means: [Option<(f64, usize)>; 2],
+    /// What it is to be at most; the mean of all sizes is only shown.
+    most: Option<f64>,
 }
 
 pub struct Report<'a> {
@@ -92,9 +94,8 @@ impl<'a> Report<'a> {
     fn mean_verdicts(&self) -> impl Iterator<Item = bool> {
         self.means
             .iter()
-            .filter(|mean| mean.is_judged())
-            .flat_map(|mean| mean.means.iter().flatten())
-            .map(|(mean, _)| *mean <= bars::MEAN_RATIO)
+            .filter_map(|mean| Some((mean, mean.most?)))
+            .flat_map(|(mean, most)| mean.means.iter().flatten().map(move |(value, _)| *value <= most))
     }
 
     /// The machine, and for each run when and of what it was and what the machine could do then.
@@ -176,10 +177,11 @@ impl<'a> Report<'a> {
         let mut table = table(["group", "size", "1T", "2T", "cases", "bar"].map(String::from).to_vec());
         for mean in &self.means {
             let text = |at: usize| mean.means[at].map_or("-".into(), |(mean, _)| format!("{mean:.2}"));
-            let met =
-                mean.means.iter().flatten().map(|(value, _)| verdict(*value <= bars::MEAN_RATIO)).collect::<Vec<_>>();
-            let bar =
-                if mean.is_judged() { format!("≤ {}: {}", bars::MEAN_RATIO, met.join(", ")) } else { String::new() };
+            let met = |most: f64| {
+                let each = mean.means.iter().flatten().map(|(value, _)| verdict(*value <= most));
+                each.collect::<Vec<_>>().join(", ")
+            };
+            let bar = mean.most.map_or_else(String::new, |most| format!("≤ {most}: {}", met(most)));
             let count = mean.means.iter().flatten().map(|(_, count)| *count).max().unwrap_or_default();
             let size = mean.size.clone().unwrap_or_else(|| "all".into());
             table.add_row([mean.group.clone(), size, text(0), text(1), count.to_string(), bar]);
@@ -207,7 +209,7 @@ impl<'a> Report<'a> {
         }
         let means: Vec<bool> = self.mean_verdicts().collect();
         let met = means.iter().filter(|met| **met).count();
-        table.add_row([format!("geometric means: ≤ {}", bars::MEAN_RATIO), met.to_string(), means.len().to_string()]);
+        table.add_row(["geometric means".to_owned(), met.to_string(), means.len().to_string()]);
         align(&mut table, 1, 3);
         format!("{table}\n")
     }
@@ -263,13 +265,6 @@ impl<'a> Report<'a> {
             let _ = writeln!(out, "- {note} ({})", sizes.join(", "));
             out
         })
-    }
-}
-
-impl Mean {
-    /// The bar holds at every size; the mean of all sizes is only shown.
-    fn is_judged(&self) -> bool {
-        self.size.is_some()
     }
 }
 
@@ -370,27 +365,32 @@ fn judge(row: &Row, rows: &[Row]) -> Vec<Verdict> {
 }
 
 fn means(rows: &[Row]) -> Vec<Mean> {
-    let mut keys: Vec<(String, Option<String>)> = Vec::new();
+    let mut keys: Vec<(String, Option<String>, Option<f64>)> = Vec::new();
     for row in rows {
-        // Products of different dtypes have different bars.
-        let Case { group, name, size, .. } = &row.measured.case;
-        let key = if group == "gemm" { format!("{group} {name}") } else { group.clone() };
-        keys.push((key.clone(), None));
-        if bars::MEAN_GROUPS.contains(&group.as_str()) {
-            keys.push((key, Some(size.clone())));
+        for (group, most) in bars::means(&row.measured.case) {
+            keys.push((group.clone(), None, None));
+            if most.is_some() {
+                keys.push((group, Some(row.measured.case.size.clone()), most));
+            }
         }
     }
     let mean = |group: &str, size: &Option<String>, threads| {
-        let of_group = |case: &Case| case.group == group || format!("{} {}", case.group, case.name) == group;
+        let of_group = |case: &Case| bars::means(case).iter().any(|(name, _)| name == group);
         let of_size = |case: &Case| size.as_ref().is_none_or(|size| *size == case.size);
         let chosen = rows.iter().filter(|row| of_group(&row.measured.case) && of_size(&row.measured.case));
         let logarithms: Vec<f64> = chosen.filter_map(|row| row.ratio(threads)).map(f64::ln).collect();
         let count = logarithms.len();
         (count > 0).then(|| ((logarithms.iter().sum::<f64>() / count as f64).exp(), count))
     };
-    distinct(keys.into_iter())
-        .into_iter()
-        .map(|(group, size)| Mean { means: THREADS.map(|threads| mean(&group, &size, threads)), group, size })
+    let mut keys = distinct(keys.into_iter());
+    keys.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    keys.into_iter()
+        .map(|(group, size, most)| Mean {
+            means: THREADS.map(|threads| mean(&group, &size, threads)),
+            group,
+            size,
+            most,
+        })
         .collect()
 }
 

@@ -6,7 +6,7 @@
 use crate::array::Array;
 use crate::number::{Analytic, Number, Real};
 use crate::shared::Shared;
-use crate::simd::{Float, FloatVector, Kernel, Simd, run};
+use crate::simd::{Float, FloatVector, Kernel, MAX_LANES, Simd, run};
 use rushlight_base::plan::Plan;
 use rushlight_base::runtime::parallel_chunks;
 use rushlight_base::{DimVec, Result, ensure};
@@ -77,41 +77,48 @@ struct Row<U, T, const N: usize> {
 impl<T: Float, U: Update<T, N>, const N: usize> Kernel for Row<U, T, N> {
     type Output = ();
 
+    /// Whole vectors are updated where they lie, others in a room of their own: one loop for both stays in registers.
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let Row { update, at, steps, len } = self;
         let lanes = T::Vector::<S>::LANES;
-        let flat = steps == [1; N];
-        let bytes = steps.map(|step| step * size_of::<T>() as isize);
-        let mut i = 0;
-        while i < len {
-            let count = lanes.min(len - i);
-            let values = std::array::from_fn(|nth| {
-                // SAFETY: `i + count` stays within the row, which the maker of the kernel vouches for.
-                unsafe {
-                    if !flat {
-                        T::load_strided::<S>(at[nth].offset(i as isize * steps[nth]), bytes[nth], count)
-                    } else if count == lanes {
-                        T::load::<S>(at[nth].add(i))
-                    } else {
-                        T::load_partial::<S>(at[nth].add(i), count)
-                    }
+        let mut rooms = [[0u64; MAX_LANES]; N];
+        let rooms = rooms.each_mut().map(|room| room.as_mut_ptr().cast::<T>());
+        let mut vectors = if steps == [1; N] { len / lanes } else { 0 };
+        let (mut places, mut done) = (at, vectors * lanes);
+        loop {
+            for vector in 0..vectors {
+                let mut values = [T::Vector::<S>::from_f64(0.0); N];
+                for (value, place) in values.iter_mut().zip(places) {
+                    // SAFETY: the vectors lie within the row, which the maker of the kernel vouches for, or are rooms.
+                    *value = unsafe { T::load::<S>(place.add(vector * lanes)) };
                 }
-            });
-            let values = update.update::<S>(values);
-            for (nth, &value) in values.iter().enumerate().filter(|&(nth, _)| update.writes(nth)) {
-                // SAFETY: as above.
-                unsafe {
-                    if !flat {
-                        T::store_strided::<S>(value, at[nth].offset(i as isize * steps[nth]), bytes[nth], count);
-                    } else if count == lanes {
-                        T::store::<S>(value, at[nth].add(i));
-                    } else {
-                        T::store_partial::<S>(value, at[nth].add(i), count);
-                    }
+                let values = update.update::<S>(values);
+                for (nth, value) in values.into_iter().enumerate().filter(|&(nth, _)| update.writes(nth)) {
+                    // SAFETY: as above.
+                    unsafe { T::store::<S>(value, places[nth].add(vector * lanes)) };
                 }
             }
-            i += lanes;
+            if places == rooms {
+                let count = lanes.min(len - done);
+                for nth in (0..N).filter(|&nth| update.writes(nth)) {
+                    for lane in 0..count {
+                        // SAFETY: the element lies within the row; a room holds any vector.
+                        unsafe { *at[nth].offset((done + lane) as isize * steps[nth]) = *rooms[nth].add(lane) };
+                    }
+                }
+                done += count;
+            }
+            if done == len {
+                return;
+            }
+            for nth in 0..N {
+                for lane in 0..lanes.min(len - done) {
+                    // SAFETY: as above.
+                    unsafe { *rooms[nth].add(lane) = *at[nth].offset((done + lane) as isize * steps[nth]) };
+                }
+            }
+            (places, vectors) = (rooms, 1);
         }
     }
 }

@@ -324,7 +324,11 @@ fn reach(sizes: &[i64], strides: &[i64]) -> Result<i64> {
 }
 
 /// What a shape rule says of an output: everything but the values.
+///
+/// In this order: were the padding of `device` in front, LLVM would copy the sizes together with it, in words that are not
+/// those they were written in, for which processors wait.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Spec {
     /// Extent of each dimension.
     pub sizes: DimVec,

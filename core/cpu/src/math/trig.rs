@@ -27,31 +27,37 @@ fn reduce<V: FloatVector>(x: V) -> (V::Int, V, V) {
     if huge.any() { reduce_huge(x, huge, n, r, lost) } else { (n.to_int(), r, lost) }
 }
 
-/// Lanes where `huge` is true anew, one after the other.
-#[cold]
-#[inline(never)]
+/// Lanes where `huge` is true anew. Only numbers go into the function behind it: it is for no level of instructions.
+#[inline(always)]
 fn reduce_huge<V: FloatVector>(x: V, huge: V::Mask, n: V, r: V, lost: V) -> (V::Int, V, V) {
-    let bits = huge.to_bits();
-    let mut results = [[0u64; MAX_LANES]; 3];
-    let [quadrants, remainders, rests] = &mut results;
-    let quadrants = quadrants.as_mut_ptr().cast::<V::Scalar>();
-    let remainders = remainders.as_mut_ptr().cast::<V::Scalar>();
-    let rests = rests.as_mut_ptr().cast::<V::Scalar>();
-    let mut numbers = [0u64; MAX_LANES];
-    let numbers = numbers.as_mut_ptr().cast::<V::Scalar>();
-    // SAFETY: no vector is larger than the buffers.
+    let mut rooms = [[0u64; MAX_LANES]; 4];
+    let [numbers, quadrants, remainders, rests] = rooms.each_mut().map(|room| room.as_mut_ptr().cast::<V::Scalar>());
+    // SAFETY: no vector is larger than the rooms.
     unsafe {
         x.store(numbers);
         n.store(quadrants);
         r.store(remainders);
         lost.store(rests);
-        for lane in (0..V::LANES).filter(|lane| bits >> lane & 1 != 0) {
+        reduce_lanes(huge.to_bits(), numbers, [quadrants, remainders, rests]);
+        (V::load(quadrants).to_int(), V::load(remainders), V::load(rests))
+    }
+}
+
+/// The quadrants, remainders and rests of the lanes that have a bit, one after the other.
+///
+/// # Safety
+/// The arrays have a place for each lane.
+#[cold]
+#[inline(never)]
+unsafe fn reduce_lanes<T: Huge>(bits: u32, numbers: *const T, [quadrants, remainders, rests]: [*mut T; 3]) {
+    for lane in (0..32).filter(|lane| bits >> lane & 1 != 0) {
+        // SAFETY: the caller's promise.
+        unsafe {
             let (quadrant, remainder, rest) = (*numbers.add(lane)).huge_remainder();
             *quadrants.add(lane) = quadrant;
             *remainders.add(lane) = remainder;
             *rests.add(lane) = rest;
         }
-        (V::load(quadrants).to_int(), V::load(remainders), V::load(rests))
     }
 }
 

@@ -134,6 +134,18 @@ impl<F, T> FloatFolding<F, T> {
 /// Vectors that are accumulated side by side, so that enough additions are under way at once.
 const CHAINS: usize = 8;
 
+/// The results of `count` elements, at most a vector of them.
+///
+/// # Safety
+/// They can be read.
+#[inline(always)]
+unsafe fn lifted<S: Simd, F: FloatFold, T: Float<Wide: Real>>(fold: F, at: *const T, count: usize) -> T::Vector<S> {
+    // SAFETY: the caller's promise.
+    fold.lift(unsafe {
+        if count == T::Vector::<S>::LANES { T::load::<S>(at) } else { T::load_partial::<S>(at, count) }
+    })
+}
+
 /// The result of `len` elements, one after the other.
 ///
 /// # Safety
@@ -146,8 +158,6 @@ pub(super) unsafe fn fold_line<S: Simd, F: FloatFold, T: Float<Wide: Real>>(
 ) -> T::Wide {
     let lanes = T::Vector::<S>::LANES;
     let empty = T::Vector::<S>::from_f64(F::EMPTY);
-    // SAFETY: `i` and `count` stay within the line, which the caller vouches for; below too.
-    let vector = |i: usize| fold.lift(unsafe { T::load::<S>(at.add(i)) });
     let mut i = 0;
     let mut total = empty;
     // What takes long by itself keeps enough additions under way without chains.
@@ -155,21 +165,29 @@ pub(super) unsafe fn fold_line<S: Simd, F: FloatFold, T: Float<Wide: Real>>(
         let mut chains = [empty; CHAINS];
         while i + CHAINS * lanes <= len {
             for (chain, acc) in chains.iter_mut().enumerate() {
-                *acc = fold.merge(*acc, vector(i + chain * lanes));
+                // SAFETY: the vector lies within the line, which the caller vouches for; so do those below.
+                *acc = fold.merge(*acc, unsafe { lifted::<S, F, T>(fold, at.add(i + chain * lanes), lanes) });
             }
             i += CHAINS * lanes;
         }
-        let four: [_; 4] = std::array::from_fn(|chain| fold.merge(chains[chain], chains[chain + 4]));
-        total = fold.merge(fold.merge(four[0], four[2]), fold.merge(four[1], four[3]));
+        let mut width = CHAINS;
+        while width > 1 {
+            width /= 2;
+            for chain in 0..width {
+                chains[chain] = fold.merge(chains[chain], chains[chain + width]);
+            }
+        }
+        total = chains[0];
     }
     while i + lanes <= len {
-        total = fold.merge(total, vector(i));
+        // SAFETY: as above.
+        total = fold.merge(total, unsafe { lifted::<S, F, T>(fold, at.add(i), lanes) });
         i += lanes;
     }
     if i < len {
         let count = len - i;
         // SAFETY: as above.
-        let rest = fold.lift(unsafe { T::load_partial::<S>(at.add(i), count) });
+        let rest = unsafe { lifted::<S, F, T>(fold, at.add(i), count) };
         total = fold.merge(total, T::Vector::<S>::select(Mask::first(count), rest, empty));
     }
     total.fold(|a, b| fold.merge(a, b))
@@ -219,17 +237,19 @@ impl<F: FloatFold, T: Float<Wide: Real>> Kernel for Tile<'_, F, T> {
             let mut column = 0;
             while column < acc.len() {
                 let count = lanes.min(acc.len() - column);
-                let vector = |below: usize| {
-                    // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has.
-                    fold.lift(unsafe {
-                        let at = at.offset((row + below) as isize * row_step).add(column);
-                        if count == lanes { T::load::<S>(at) } else { T::load_partial::<S>(at, count) }
-                    })
+                // SAFETY: the caller vouches for `rows` rows of as many columns as `acc` has.
+                let x = unsafe {
+                    let first = at.offset(row as isize * row_step).add(column);
+                    let x = lifted::<S, F, T>(fold, first, count);
+                    if many {
+                        let second = lifted::<S, F, T>(fold, first.offset(row_step), count);
+                        let third = lifted::<S, F, T>(fold, first.offset(2 * row_step), count);
+                        let fourth = lifted::<S, F, T>(fold, first.offset(3 * row_step), count);
+                        fold.merge(fold.merge(x, second), fold.merge(third, fourth))
+                    } else {
+                        x
+                    }
                 };
-                let mut x = vector(0);
-                if many {
-                    x = fold.merge(fold.merge(x, vector(1)), fold.merge(vector(2), vector(3)));
-                }
                 let at = acc[column..].as_mut_ptr();
                 // SAFETY: `count` accumulators are there.
                 unsafe {
@@ -388,9 +408,9 @@ float_folds! {
     /// Product.
     pub(crate) FloatProduct, 1.0, |x| x, |a, b| a * b, a.mul(b);
     /// Largest; NaN wins.
-    pub(crate) Largest, f64::NEG_INFINITY, |x| x, |a, b| a.max(b), if a.is_nan() | (a >= b) { a } else { b };
+    pub(crate) Largest, f64::NEG_INFINITY, |x| x, |a, b| b.max(a), if a.is_nan() | (a >= b) { a } else { b };
     /// Largest of what is not NaN: for rows whose sum will be NaN anyway. One instruction.
     pub(crate) LargestNumber, f64::NEG_INFINITY, |x| x, |a, b| b.raw_max(a), if b > a { b } else { a };
     /// Smallest; NaN wins.
-    pub(crate) Smallest, f64::INFINITY, |x| x, |a, b| a.min(b), if a.is_nan() | (a <= b) { a } else { b };
+    pub(crate) Smallest, f64::INFINITY, |x| x, |a, b| b.min(a), if a.is_nan() | (a <= b) { a } else { b };
 }

@@ -125,6 +125,11 @@ namespace detail {
 /// The lists that the fused operators take.
 struct AdamLists {
   std::vector<Tensor> params, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps;
+  int64_t last_step = 0;
+
+  explicit AdamLists(size_t most) {
+    for (auto* list : {&params, &gradients, &exp_avgs, &exp_avg_sqs, &steps}) list->reserve(most);
+  }
 
   template <class State>
   void add(const Tensor& param, Tensor gradient, State& state, bool amsgrad) {
@@ -139,7 +144,9 @@ struct AdamLists {
     exp_avgs.push_back(state.exp_avg());
     exp_avg_sqs.push_back(state.exp_avg_sq());
     if (amsgrad) max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
-    steps.push_back(torch::full({}, static_cast<double>(state.step()), kFloat));
+    // The counters are only read: parameters of one age share theirs.
+    if (state.step() != last_step) steps.push_back(torch::full({}, static_cast<double>(last_step = state.step()), kFloat));
+    if (steps.size() < params.size()) steps.push_back(Tensor(steps.back()));
   }
 };
 
@@ -160,7 +167,7 @@ class AdamOf : public Optimizer {
     Tensor loss = loss_of(closure);
     for (OptimizerParamGroup& group : param_groups_) {
       const Options& options = static_cast<const Options&>(group.options());
-      AdamLists lists;
+      AdamLists lists(group.params().size());
       for (Tensor& param : group.params()) {
         Tensor gradient = param.grad();
         if (gradient.defined()) lists.add(param, std::move(gradient), state_of<State>(param), options.amsgrad());

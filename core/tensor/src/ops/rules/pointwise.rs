@@ -57,9 +57,10 @@ fn check_sub(a: DType, b: DType) -> Result<()> {
 
 /// self + alpha other
 pub fn add(self_: &Dense, other: &Dense, alpha: Scalar) -> Result<Spec> {
-    let dtype = common_dtype(&[self_, other])?;
+    let inputs = [self_, other];
+    let dtype = common_dtype(&inputs)?;
     check_alpha(dtype, alpha)?;
-    elementwise(dtype, &[self_, other])
+    elementwise(dtype, &inputs)
 }
 
 /// self + alpha other, for a number
@@ -83,7 +84,8 @@ pub fn sub_scalar(self_: &Dense, other: Scalar, alpha: Scalar) -> Result<Spec> {
 
 /// The promoted dtype, whatever it is.
 pub fn arithmetic(self_: &Dense, other: &Dense) -> Result<Spec> {
-    elementwise(common_dtype(&[self_, other])?, &[self_, other])
+    let inputs = [self_, other];
+    elementwise(common_dtype(&inputs)?, &inputs)
 }
 
 /// As `arithmetic`, for a number.
