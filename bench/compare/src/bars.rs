@@ -142,7 +142,10 @@ mod tests {
     #[test]
     fn elementary_functions_are_judged_by_their_mean_and_with_all_others() {
         let means = |name: &str| means(&case("elementwise", name, "10^6"));
-        assert_eq!(means("exp"), [("elementwise, transcendental".into(), Some(0.4)), ("elementwise".into(), Some(0.6))]);
+        assert_eq!(
+            means("exp"),
+            [("elementwise, transcendental".into(), Some(0.4)), ("elementwise".into(), Some(0.6))]
+        );
         assert_eq!(means("add"), [("elementwise".into(), Some(0.6))]);
     }
 
