@@ -22,14 +22,25 @@ using Clock = std::chrono::steady_clock;
 #endif
 
 #if defined(__AVX512F__)
-constexpr int kVector = 64, kSums = 16;
+constexpr int kVector = 64;
 #elif defined(__AVX__)
-constexpr int kVector = 32, kSums = 12;
+constexpr int kVector = 32;
 #else
-constexpr int kVector = 16, kSums = 16;
+constexpr int kVector = 16;
 #endif
+/// Sums, as many as hide the latency of two multiply-adds at a time and stay in registers; each is a variable, since compilers keep
+/// an array of them in memory.
+constexpr int kSums = 12;
+#define EACH_SUM(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11)
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// The middle one: clocks rise and fall, and the times that are set beside these rates are medians, too.
+double median(std::vector<double>& rates) {
+  auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  return *middle;
+}
 
 /// Runs `work(thread)` on each thread at once; `work` returns its own rate. The sum of the rates.
 template <class Work>
@@ -51,31 +62,38 @@ double together(int threads, Work work) {
   return sum;
 }
 
-/// Sums in registers, as many as hide the latency: 2 operations per element.
+constexpr int kRounds = 1 << 14;
+
+/// Rounds of multiply-adds in registers. A function of its own: calls in between would send the sums to memory.
+template <class Vector>
+__attribute__((noinline)) void multiply_and_add(Vector factor, Vector term) {
+#define DECLARE(n) Vector sum##n = term;
+  EACH_SUM(DECLARE)
+  for (int round = 0; round < kRounds; ++round) {
+#define ADD(n)                     \
+  sum##n = sum##n * factor + term; \
+  asm volatile("" : "+" VECTOR_REGISTER (sum##n));  // is needed, as it is
+    EACH_SUM(ADD)
+  }
+}
+
+/// Multiply-adds per second, 2 operations per element.
 template <class Element>
 double multiply_adds() {
   typedef Element Vector __attribute__((vector_size(kVector)));
-  constexpr int kRounds = 1 << 14;
-  Vector factor{}, term{}, sums[kSums];
+  Vector factor{}, term{};
   for (int lane = 0; lane < static_cast<int>(kVector / sizeof(Element)); ++lane) {
     factor[lane] = static_cast<Element>(0.999);
     term[lane] = static_cast<Element>(0.001);
   }
-  for (Vector& sum : sums) sum = term;
-  double best = 0;
+  std::vector<double> rates;
   auto start = Clock::now();
   while (seconds_since(start) < 0.06) {
     auto begin = Clock::now();
-    for (int round = 0; round < kRounds; ++round) {
-      asm volatile("" : "+" VECTOR_REGISTER (factor), "+" VECTOR_REGISTER (term));  // the same numbers, but the compiler cannot know
-#pragma GCC unroll 16
-      for (int i = 0; i < kSums; ++i) sums[i] = sums[i] * factor + term;
-    }
-    double time = seconds_since(begin);
-    best = std::max(best, 2.0 * kRounds * kSums * (kVector / sizeof(Element)) / time);
+    multiply_and_add(factor, term);
+    rates.push_back(2.0 * kRounds * kSums * (kVector / sizeof(Element)) / seconds_since(begin));
   }
-  for (Vector& sum : sums) asm volatile("" : : VECTOR_REGISTER (sum));
-  return best;
+  return median(rates);
 }
 
 /// Bytes read and written per second by copying arrays of `bytes` bytes; each thread copies its share.
@@ -91,7 +109,7 @@ double copies(int threads, size_t bytes) {
   return together(threads, [&](int thread) {
     char* source = from[static_cast<size_t>(thread)].get();
     char* target = to[static_cast<size_t>(thread)].get();
-    double best = 0;
+    std::vector<double> rates;
     auto start = Clock::now();
     while (seconds_since(start) < 0.06) {
       int count = static_cast<int>(std::max<size_t>(1, 400000 / share));
@@ -100,9 +118,9 @@ double copies(int threads, size_t bytes) {
         std::memcpy(target, source, share);
         asm volatile("" : : "r"(target) : "memory");
       }
-      best = std::max(best, 2.0 * static_cast<double>(share) * count / seconds_since(begin));
+      rates.push_back(2.0 * static_cast<double>(share) * count / seconds_since(begin));
     }
-    return best;
+    return median(rates);
   });
 }
 

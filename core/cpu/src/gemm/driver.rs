@@ -409,14 +409,9 @@ impl Run<'_> {
                         } else {
                             let share = share - left_shares;
                             let own = share * together..fresh.min(share.saturating_add(1).saturating_mul(together));
-                            for i in own {
-                                let column = (panels.start + i) * columns;
-                                let lanes = columns.min(p.n - column);
-                                let at = right_room.get().wrapping_add(i * right_bytes);
-                                let width = lanes.next_multiple_of(kernels.lanes);
-                                let packed = self.pack(&p.right, column..column + lanes, &block, width, at, false);
-                                note(&failed, packed);
-                            }
+                            let at = right_room.get().wrapping_add(own.start * right_bytes);
+                            let own = panels.start + own.start..panels.start + own.end;
+                            note(&failed, self.pack_right(own, &block, at, right_bytes));
                         }
                     })?;
                     if let Some(error) = failed.get() {
