@@ -6,6 +6,7 @@
 
 mod asymmetric;
 mod cache;
+mod callee;
 mod cores;
 mod device;
 mod dtype;

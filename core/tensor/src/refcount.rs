@@ -289,8 +289,14 @@ impl Fresh {
 
 impl Spec {
     /// A tensor for the result of an operator, its elements not initialised.
-    #[inline(always)]
+    #[inline(never)]
     pub fn make(self) -> Result<Fresh> {
+        self.make_inline()
+    }
+
+    /// [`Spec::make`] for the way of nearly all calls.
+    #[inline(always)]
+    pub(crate) fn make_inline(self) -> Result<Fresh> {
         let bytes = self.bytes()?;
         if bytes <= SMALL
             && self.device.kind == DeviceType::Cpu

@@ -5,6 +5,7 @@
 //! boxed values, one file each, outermost last in [`LAYERS`]. Calls by name (`by_name`) use the same table, and
 //! operators defined at run time (`runtime_ops`) join it.
 
+pub mod assembly;
 pub mod boxed;
 pub mod by_name;
 mod lazy;
@@ -20,7 +21,7 @@ pub use by_name::Op;
 pub(crate) use lazy::carried_out;
 pub use opdef::{Autocast, Batching, Form, Kind, OpDef};
 pub use output::{Overlap, Target};
-pub use value::{FromValue, Value};
+pub use value::{FromValue, ToValue, Value};
 
 use crate::dense::{Dense, Spec};
 use crate::tensor::Tensor;
@@ -38,8 +39,9 @@ const LAYERS: [Layer; 2] =
 
 /// Pass a built-in operator through the outermost boxed layer that is on.
 #[cold]
-pub fn boxed(op: &'static OpDef, keys: KeySet, args: Vec<Value>) -> Result<Values> {
-    boxed_op(&Op::BuiltIn(op), keys, args)
+#[inline(never)]
+pub fn boxed<T: FromValues>(op: &'static OpDef, keys: KeySet, args: &[&dyn ToValue]) -> Result<T> {
+    boxed_op(&Op::BuiltIn(op), keys, args.iter().map(|arg| arg.to_value()).collect())?.extract()
 }
 
 fn boxed_op(op: &Op, keys: KeySet, args: Vec<Value>) -> Result<Values> {

@@ -1,0 +1,70 @@
+//! Closures by reference, without their type.
+//!
+//! Rushlight has thousands of small functions that differ in one closure: the border to C and to Java, the assembly of
+//! operators. What they share is compiled once and is handed the closure as one of these: an address and a function. A
+//! trait object of `FnMut` would do, too, but its table and the functions in there, most of which nobody calls, are larger
+//! than the closures themselves.
+
+/// `callee! { pub struct Rule<const N: usize>: fn(inputs: [&Dense; N]) -> Result<Spec>; }` declares the type `Rule<'_, N>`
+/// of references to closures with this signature: `Rule::new(&mut closure)`, `rule.call(inputs)`.
+#[macro_export]
+macro_rules! callee {
+    ($(#[$meta:meta])* $visible:vis struct $Name:ident $(<const $N:ident: usize>)?:
+        fn($($arg:ident: $type:ty),*) -> $result:ty;) => {
+        $(#[$meta])*
+        $visible struct $Name<'f $(, const $N: usize)?> {
+            closure: *mut (),
+            call: unsafe fn(*mut (), $($type),*) -> $result,
+            borrowed: ::std::marker::PhantomData<&'f mut ()>,
+        }
+
+        impl<'f $(, const $N: usize)?> $Name<'f $(, $N)?> {
+            /// A reference to this closure.
+            #[inline(always)]
+            $visible fn new<F: FnMut($($type),*) -> $result>(closure: &'f mut F) -> Self {
+                unsafe fn call<$(const $N: usize,)? F: FnMut($($type),*) -> $result>(
+                    closure: *mut (),
+                    $($arg: $type),*
+                ) -> $result {
+                    // SAFETY: `new` paired this function with the address of an `F` that is borrowed exclusively for as
+                    // long as it may be called.
+                    unsafe { (*closure.cast::<F>())($($arg),*) }
+                }
+                $Name {
+                    closure: ::std::ptr::from_mut(closure).cast(),
+                    call: call::<$($N,)? F>,
+                    borrowed: ::std::marker::PhantomData,
+                }
+            }
+
+            /// Calls it.
+            #[inline(always)]
+            $visible fn call(&mut self, $($arg: $type),*) -> $result {
+                // SAFETY: the closure is borrowed as long as this value lives, and `call` is the function for its type.
+                unsafe { (self.call)(self.closure, $($arg),*) }
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    callee! { struct Longer<const N: usize>: fn(words: [&str; N], than: usize) -> usize; }
+    callee! { struct Tick: fn() -> (); }
+
+    #[test]
+    fn closures_are_called_with_what_they_borrow() {
+        let unit = 2;
+        let mut calls = 0;
+        let mut count = |words: [&str; 3], than: usize| {
+            calls += 1;
+            words.iter().filter(|word| word.len() > than * unit).count()
+        };
+        let mut longer = Longer::new(&mut count);
+        assert_eq!(longer.call(["a", "abc", "abcde"], 1), 2);
+        assert_eq!(longer.call([&"abcde".repeat(2), "", "abcd"], 2), 1);
+        assert_eq!(calls, 2);
+        Tick::new(&mut || calls += 1).call();
+        assert_eq!(calls, 3);
+    }
+}
