@@ -119,6 +119,12 @@ impl Body {
         unsafe { &*self.first.get() }
     }
 
+    /// [`Body::unshared`], to be completed.
+    #[inline(always)]
+    pub(crate) fn unshared_mut(&mut self) -> &mut Dense {
+        self.first.get_mut()
+    }
+
     /// Is the body that the tensor was made with in force?
     #[inline(always)]
     pub(crate) fn was_never_replaced(&self) -> bool {
@@ -226,11 +232,10 @@ impl Changes {
 pub(crate) struct PinnedAll<'a, const N: usize> {
     bodies: [&'a Body; N],
     pins: Option<PinSet>,
-    dense: [&'a Dense; N],
 }
 
 impl<'a, const N: usize> PinnedAll<'a, N> {
-    /// Look at the bodies until this is dropped.
+    /// Keep the bodies that are in force now until this is dropped.
     #[inline(always)]
     pub(crate) fn new(bodies: [&'a Body; N]) -> PinnedAll<'a, N> {
         // As in `Body::pin`.
@@ -238,13 +243,14 @@ impl<'a, const N: usize> PinnedAll<'a, N> {
         if pins.is_none() {
             bodies.iter().for_each(|body| body.join_crowd());
         }
-        // SAFETY: bodies that are in force after the pins are not dropped before the unpin.
-        PinnedAll { bodies, pins, dense: bodies.map(|body| unsafe { body.in_force().as_ref() }) }
+        PinnedAll { bodies, pins }
     }
 
+    /// The bodies that are in force. To be called once: a body may be replaced meanwhile.
     #[inline(always)]
     pub(crate) fn dense(&self) -> [&Dense; N] {
-        self.dense
+        // SAFETY: bodies that are in force after the pins are not dropped before the unpin.
+        self.bodies.map(|body| unsafe { body.in_force().as_ref() })
     }
 }
 
@@ -352,10 +358,11 @@ mod tests {
         let crowd: Vec<Pinned> = (0..31).map(|_| one.pin()).collect();
         for crowd in [crowd, Vec::new()] {
             let both = PinnedAll::new([&one, &other]);
+            let looks = both.dense();
             one.replace(|_| counted(&drops));
             other.replace(|_| counted(&drops));
             drop(crowd);
-            assert_eq!(both.dense().map(|dense| dense.sizes().to_vec()), [[8], [8]]);
+            assert_eq!(looks.map(|dense| dense.sizes().to_vec()), [[8], [8]]);
             let before = drops.load(Ordering::Relaxed);
             drop(both);
             assert_eq!(drops.load(Ordering::Relaxed), before + 2);

@@ -123,7 +123,7 @@ impl<'a, const N: usize> Loop<'a, N> {
         }
     }
 
-    fn rows(&self, row: &mut dyn FnMut([isize; N])) {
+    fn rows(&self, row: &mut impl FnMut([isize; N])) {
         match &self.plan {
             None => row([0; N]),
             Some(plan) => plan.rows(row),
@@ -166,7 +166,7 @@ impl<'a, const N: usize> Loop<'a, N> {
             kernel(self.at, self.len);
             return Ok(());
         }
-        drive::drive(self, common, compute, grain, &kernel)
+        drive::drive(self, common, compute, grain, drive::Kernel::new(&kernel))
     }
 
     /// Is no input of a flat walk over these dtypes in the memory of the output, unless the first is the output?

@@ -188,7 +188,7 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
         Level::Neon => unsafe { at_neon(kernel) },
-        _ => kernel.run(Portable(())),
+        _ => at_portable(kernel),
     }
 }
 
@@ -203,7 +203,7 @@ pub fn run_narrow<K: Kernel>(kernel: K) -> K::Output {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as for `run`.
         Level::Neon => unsafe { at_neon(kernel) },
-        _ => kernel.run(Portable(())),
+        _ => at_portable(kernel),
     }
 }
 
@@ -233,8 +233,14 @@ pub fn run_at<K: Kernel>(level: Level, kernel: K) -> Option<K::Output> {
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
         Level::Neon => unsafe { at_neon(kernel) },
-        _ => kernel.run(Portable(())),
+        _ => at_portable(kernel),
     })
+}
+
+// A function of its own, as the other levels are: inlined it would be there once for each way to the kernel.
+#[inline(never)]
+fn at_portable<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run(Portable(()))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -217,11 +217,13 @@ impl Edges {
     }
 
     /// One argument after the other.
+    #[inline(never)]
     pub fn of(tensors: &[&Tensor]) -> Edges {
         Edges(tensors.iter().map(|tensor| tensor.gradient_edge()).collect())
     }
 
     /// And one argument more.
+    #[inline(never)]
     #[must_use]
     pub fn with(mut self, tensor: &Tensor) -> Edges {
         self.0.push(tensor.gradient_edge());
@@ -229,6 +231,7 @@ impl Edges {
     }
 
     /// And one optional argument.
+    #[inline(never)]
     #[must_use]
     pub fn with_option(mut self, tensor: Option<&Tensor>) -> Edges {
         self.0.push(tensor.and_then(Tensor::gradient_edge));
@@ -236,6 +239,7 @@ impl Edges {
     }
 
     /// And a slot for each element of a list argument.
+    #[inline(never)]
     #[must_use]
     pub fn with_list(mut self, tensors: &[&Tensor]) -> Edges {
         self.0.extend(tensors.iter().map(|tensor| tensor.gradient_edge()));
@@ -283,6 +287,7 @@ pub(super) struct RecordedCall {
 
 impl RecordedCall {
     /// A call with these outputs.
+    #[inline(never)]
     pub fn of(edges: Edges, outputs: &[&Tensor]) -> RecordedCall {
         RecordedCall { edges, outputs: outputs.iter().map(|output| TensorMeta::of(output)).collect() }
     }
@@ -544,6 +549,7 @@ impl BackwardCall<'_> {
     }
 
     /// The saved tensor. An error if it was written to since.
+    #[inline(never)]
     pub fn unpack(&self, saved: &Saved) -> Result<Expr> {
         match self.unpack_option(saved)? {
             Some(expr) => Ok(expr),

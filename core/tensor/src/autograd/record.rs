@@ -15,6 +15,7 @@ pub fn should_record<'a>(inputs: impl IntoIterator<Item = &'a Tensor>) -> bool {
     is_grad_enabled() && any_requires_grad(&mut inputs.into_iter())
 }
 
+#[inline(never)]
 fn any_requires_grad(inputs: &mut dyn Iterator<Item = &Tensor>) -> bool {
     for input in inputs {
         if input.requires_grad() {
@@ -41,11 +42,8 @@ callee! {
     struct MakeNode: fn(call: &mut RecordedCall, result: &Tensor) -> Result<Arc<Node>>;
 }
 
-fn recorded_as(
-    mut result: Tensor,
-    inputs: &[&Tensor],
-    mut node: MakeNode,
-) -> Result<Tensor> {
+#[inline(never)]
+fn recorded_as(mut result: Tensor, inputs: &[&Tensor], mut node: MakeNode) -> Result<Tensor> {
     if is_grad_enabled() && inputs.iter().any(|input| input.requires_grad()) {
         let mut call = RecordedCall::of_result(Edges::of(inputs), &mut result);
         let node = node.call(&mut call, &result)?;
@@ -62,6 +60,7 @@ pub fn record_result(result: &mut Tensor, edges: Edges, body: impl Backward + 's
 }
 
 /// Make the new tensor `result` the result of `node`.
+#[inline(never)]
 fn set_history(result: &mut Tensor, node: Arc<Node>) {
     if !node.outputs()[0].dtype().is_differentiable() {
         return;
@@ -79,6 +78,7 @@ pub fn record(outputs: &[&Tensor], edges: Edges, body: impl Backward + 'static) 
     set_histories(outputs, RecordedCall::of(edges, outputs).node(body));
 }
 
+#[inline(never)]
 fn set_histories(outputs: &[&Tensor], node: Arc<Node>) {
     for (index, output) in outputs.iter().enumerate() {
         if node.outputs()[index].dtype().is_differentiable() {
@@ -108,6 +108,7 @@ pub fn mark_several(views: &[Tensor], node: &'static str) {
 }
 
 /// The edges of a call that writes `target` in place, if it is recorded. An error if `operator` may not write it.
+#[inline(never)]
 pub fn edges_of_write(operator: &str, target: &Tensor, inputs: &[&Tensor]) -> Result<Option<Edges>> {
     let recording = should_record(inputs.iter().copied());
     check_inplace(operator, target, recording)?;
@@ -202,6 +203,7 @@ pub fn rebase_history(target: &Tensor, edges: Edges, body: impl Backward + 'stat
     rebase_to(target, RecordedCall::of(edges, &[target]).node(body))
 }
 
+#[inline(never)]
 fn rebase_to(target: &Tensor, node: Arc<Node>) -> Result<()> {
     match target.autograd_meta().and_then(AutogradMeta::view) {
         None => {

@@ -12,15 +12,15 @@ use rushlight_base::{Result, callee};
 
 callee! {
     /// What the result is like.
-    struct Rule<const N: usize>: fn(inputs: [&Dense; N]) -> Result<Spec>;
+    struct Rule<const N: usize>: fn(inputs: &[&Dense; N]) -> Result<Spec>;
 }
 callee! {
     /// Writes the elements of the result.
-    struct Kernel<const N: usize>: fn(result: &Dense, inputs: [&Dense; N]) -> Result<()>;
+    struct Kernel<const N: usize>: fn(result: &Dense, inputs: &[&Dense; N]) -> Result<()>;
 }
 
 #[inline(always)]
-fn pinned<'a, const N: usize>(tensors: [&'a Tensor; N]) -> PinnedAll<'a, N> {
+fn pinned<'a, const N: usize>(tensors: &[&'a Tensor; N]) -> PinnedAll<'a, N> {
     PinnedAll::new(tensors.map(|tensor| &tensor.imp().body))
 }
 
@@ -29,25 +29,25 @@ fn pinned<'a, const N: usize>(tensors: [&'a Tensor; N]) -> PinnedAll<'a, N> {
 pub fn result<const N: usize>(
     operator: &'static str,
     inputs: [&Tensor; N],
-    mut rule: impl FnMut([&Dense; N]) -> Result<Spec>,
-    mut kernel: impl FnMut(&Dense, [&Dense; N]) -> Result<()>,
+    mut rule: impl FnMut(&[&Dense; N]) -> Result<Spec>,
+    mut kernel: impl FnMut(&Dense, &[&Dense; N]) -> Result<()>,
 ) -> Result<Tensor> {
-    result_of(operator, inputs, Rule::new(&mut rule), Kernel::new(&mut kernel))
+    result_of(operator, &inputs, Rule::new(&mut rule), Kernel::new(&mut kernel))
 }
 
 #[inline(never)]
 fn result_of<const N: usize>(
     operator: &'static str,
-    inputs: [&Tensor; N],
+    tensors: &[&Tensor; N],
     mut rule: Rule<N>,
     mut kernel: Kernel<N>,
 ) -> Result<Tensor> {
     named(operator, || {
-        let pinned = pinned(inputs);
+        let pinned = pinned(tensors);
         let inputs = pinned.dense();
-        let result = rule.call(inputs)?.make_inline()?;
+        let result = rule.call(&inputs)?.make_inline()?;
         if on_cpu(operator, &result, inputs)? {
-            kernel.call(&result, inputs)?;
+            kernel.call(&result, &inputs)?;
         }
         Ok(result.into_tensor())
     })
@@ -59,28 +59,28 @@ pub fn in_place<const N: usize>(
     operator: &'static str,
     overlap: Overlap,
     inputs: [&Tensor; N],
-    mut rule: impl FnMut([&Dense; N]) -> Result<Spec>,
-    mut kernel: impl FnMut(&Dense, [&Dense; N]) -> Result<()>,
+    mut rule: impl FnMut(&[&Dense; N]) -> Result<Spec>,
+    mut kernel: impl FnMut(&Dense, &[&Dense; N]) -> Result<()>,
 ) -> Result<()> {
-    in_place_of(operator, overlap, inputs, Rule::new(&mut rule), Kernel::new(&mut kernel))
+    in_place_of(operator, overlap, &inputs, Rule::new(&mut rule), Kernel::new(&mut kernel))
 }
 
 #[inline(never)]
 fn in_place_of<const N: usize>(
     operator: &'static str,
     overlap: Overlap,
-    inputs: [&Tensor; N],
+    tensors: &[&Tensor; N],
     mut rule: Rule<N>,
     mut kernel: Kernel<N>,
 ) -> Result<()> {
     named(operator, || {
-        let target = inputs[0];
-        let pinned = pinned(inputs);
+        let target = tensors[0];
+        let pinned = pinned(tensors);
         let inputs = pinned.dense();
-        let spec = rule.call(inputs)?;
+        let spec = rule.call(&inputs)?;
         let place = spec.prepare_inplace(inputs[0], overlap, inputs[1..].iter().copied())?;
         if on_cpu(operator, &place, inputs)? {
-            kernel.call(&place, inputs)?;
+            kernel.call(&place, &inputs)?;
         }
         place.finish(target)
     })
@@ -93,28 +93,28 @@ pub fn out<const N: usize>(
     overlap: Overlap,
     inputs: [&Tensor; N],
     out: &Tensor,
-    mut rule: impl FnMut([&Dense; N]) -> Result<Spec>,
-    mut kernel: impl FnMut(&Dense, [&Dense; N]) -> Result<()>,
+    mut rule: impl FnMut(&[&Dense; N]) -> Result<Spec>,
+    mut kernel: impl FnMut(&Dense, &[&Dense; N]) -> Result<()>,
 ) -> Result<()> {
-    out_of(operator, overlap, inputs, out, Rule::new(&mut rule), Kernel::new(&mut kernel))
+    out_of(operator, overlap, &inputs, out, Rule::new(&mut rule), Kernel::new(&mut kernel))
 }
 
 #[inline(never)]
 fn out_of<const N: usize>(
     operator: &'static str,
     overlap: Overlap,
-    inputs: [&Tensor; N],
+    tensors: &[&Tensor; N],
     out: &Tensor,
     mut rule: Rule<N>,
     mut kernel: Kernel<N>,
 ) -> Result<()> {
     named(operator, || {
-        let pinned = pinned(inputs);
+        let pinned = pinned(tensors);
         let inputs = pinned.dense();
-        let spec = rule.call(inputs)?;
+        let spec = rule.call(&inputs)?;
         let place = spec.prepare_out(out, overlap, inputs)?;
         if on_cpu(operator, &place, inputs)? {
-            kernel.call(&place, inputs)?;
+            kernel.call(&place, &inputs)?;
         }
         place.finish(out)
     })

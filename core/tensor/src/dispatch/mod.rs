@@ -108,6 +108,7 @@ fn elsewhere(operator: &'static str, out: &Dense) -> Result<bool> {
 }
 
 /// Put `result` into the out= argument of an operator that is made of others: it is resized and cast as needed.
+#[inline(never)]
 pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
     let result = &carried_out(result)?;
     let result = &*result.dense()?;
@@ -120,29 +121,31 @@ pub fn write_result(result: &Tensor, out: &Tensor) -> Result<()> {
 }
 
 /// The snapshot of an optional argument.
-#[inline]
+#[inline(never)]
 pub fn dense_opt(tensor: Option<&Tensor>) -> Result<Option<Dense>> {
     tensor.map(|tensor| Ok(tensor.dense()?.clone())).transpose()
 }
 
 /// The snapshots of a list argument.
+#[inline(never)]
 pub fn dense_list(tensors: &[&Tensor]) -> Result<Vec<Dense>> {
     tensors.iter().map(|tensor| Ok(tensor.dense()?.clone())).collect()
 }
 
 /// The snapshots of a list argument with elements that may be missing.
+#[inline(never)]
 pub fn dense_opt_list(tensors: &[Option<&Tensor>]) -> Result<Vec<Option<Dense>>> {
     tensors.iter().map(|tensor| dense_opt(*tensor)).collect()
 }
 
 /// The keys of a list argument with elements that may be missing.
-#[inline]
+#[inline(never)]
 pub fn keys_of_some(tensors: &[Option<&Tensor>]) -> KeySet {
     tensors.iter().flatten().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
 }
 
 /// The keys of a list argument.
-#[inline]
+#[inline(never)]
 pub fn keys_of(tensors: &[&Tensor]) -> KeySet {
     tensors.iter().fold(KeySet::EMPTY, |keys, tensor| keys | tensor.keys())
 }

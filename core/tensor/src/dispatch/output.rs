@@ -55,11 +55,11 @@ impl Deref for Target<'_> {
 }
 
 impl<'a> Target<'a> {
-    fn new<'b>(
+    fn new(
         spec: &Spec,
         store: Store<'a>,
         overlap: Overlap,
-        inputs: &mut dyn Iterator<Item = &'b Dense>,
+        inputs: &mut dyn Iterator<Item = &Dense>,
     ) -> Result<Target<'a>> {
         store.check_writable()?;
         let mut needs_temporary = store.dtype != spec.dtype;
@@ -80,7 +80,7 @@ impl<'a> Target<'a> {
     }
 
     /// Bring the result to the tensor, and count the write.
-    #[inline]
+    #[inline(never)]
     pub fn finish(self, written: &Tensor) -> Result<()> {
         if let Some(result) = &self.temporary
             && !self.store.is_meta()
@@ -105,11 +105,11 @@ impl Spec {
         self.place_in_out(out, overlap, &mut inputs.into_iter())
     }
 
-    fn place_in_out<'a, 'b>(
+    fn place_in_out<'a>(
         &self,
         out: &'a Tensor,
         overlap: Overlap,
-        inputs: &mut dyn Iterator<Item = &'b Dense>,
+        inputs: &mut dyn Iterator<Item = &Dense>,
     ) -> Result<Target<'a>> {
         let mut store = out.dense()?;
         self.check_cast(store.dtype)?;

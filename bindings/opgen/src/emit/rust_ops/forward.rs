@@ -72,7 +72,7 @@ fn assembled(op: &Op, form: &Form) -> Option<String> {
     arguments.extend(kernel_arguments(op, form));
     let kernel = format!("{cpu}({})", arguments.join(", "));
     let (of_rule, of_kernel) = (named(&rule), named(&kernel));
-    Some(format!("assembly::{head}, |[{of_rule}]| {rule}, |result, [{of_kernel}]| {kernel})\n"))
+    Some(format!("assembly::{head}, |&[{of_rule}]| {rule}, |result, &[{of_kernel}]| {kernel})\n"))
 }
 
 /// `rules::add(self_, other, alpha)`, with all arguments unless the declaration names those that the rule takes.

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "celu",
             [self_],
-            |[self_]| rules::celu(self_, alpha),
-            |result, [self_]| activation::celu(result, self_, alpha),
+            |&[self_]| rules::celu(self_, alpha),
+            |result, &[self_]| activation::celu(result, self_, alpha),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             "celu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::celu(self_, alpha),
-            |result, [self_]| activation::celu(result, self_, alpha),
+            |&[self_]| rules::celu(self_, alpha),
+            |result, &[self_]| activation::celu(result, self_, alpha),
         )
     }
 }

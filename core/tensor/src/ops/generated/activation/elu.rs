@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "elu",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::elu(result, self_, alpha, scale, input_scale),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::elu(result, self_, alpha, scale, input_scale),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "elu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::elu(result, self_, alpha, scale, input_scale),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::elu(result, self_, alpha, scale, input_scale),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::elu(result, self_, alpha, scale, input_scale),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::elu(result, self_, alpha, scale, input_scale),
         )
     }
 }

@@ -82,10 +82,10 @@ mod forward {
         assembly::result(
             "elu_backward",
             [grad_output, self_or_result],
-            |[grad_output, self_or_result]| {
+            |&[grad_output, self_or_result]| {
                 rules::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)
             },
-            |result, [grad_output, self_or_result]| {
+            |result, &[grad_output, self_or_result]| {
                 activation::elu_backward(result, grad_output, alpha, scale, input_scale, is_result, self_or_result)
             },
         )
@@ -105,10 +105,10 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_or_result],
             grad_input,
-            |[grad_output, self_or_result]| {
+            |&[grad_output, self_or_result]| {
                 rules::elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result)
             },
-            |result, [grad_output, self_or_result]| {
+            |result, &[grad_output, self_or_result]| {
                 activation::elu_backward(result, grad_output, alpha, scale, input_scale, is_result, self_or_result)
             },
         )

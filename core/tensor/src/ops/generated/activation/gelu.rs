@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "gelu",
             [self_],
-            |[self_]| rules::gelu(self_, approximate),
-            |result, [self_]| activation::gelu(result, self_, approximate),
+            |&[self_]| rules::gelu(self_, approximate),
+            |result, &[self_]| activation::gelu(result, self_, approximate),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "gelu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::gelu(self_, approximate),
-            |result, [self_]| activation::gelu(result, self_, approximate),
+            |&[self_]| rules::gelu(self_, approximate),
+            |result, &[self_]| activation::gelu(result, self_, approximate),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::gelu(self_, approximate),
-            |result, [self_]| activation::gelu(result, self_, approximate),
+            |&[self_]| rules::gelu(self_, approximate),
+            |result, &[self_]| activation::gelu(result, self_, approximate),
         )
     }
 }

@@ -49,8 +49,8 @@ mod forward {
         assembly::result(
             "gelu_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::gelu_backward(grad_output, self_, approximate),
-            |result, [grad_output, self_]| activation::gelu_backward(result, grad_output, self_, approximate),
+            |&[grad_output, self_]| rules::gelu_backward(grad_output, self_, approximate),
+            |result, &[grad_output, self_]| activation::gelu_backward(result, grad_output, self_, approximate),
         )
     }
 
@@ -65,8 +65,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_],
             grad_input,
-            |[grad_output, self_]| rules::gelu_backward(grad_output, self_, approximate),
-            |result, [grad_output, self_]| activation::gelu_backward(result, grad_output, self_, approximate),
+            |&[grad_output, self_]| rules::gelu_backward(grad_output, self_, approximate),
+            |result, &[grad_output, self_]| activation::gelu_backward(result, grad_output, self_, approximate),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "glu",
             [self_],
-            |[self_]| rules::glu(self_, dim),
-            |result, [self_]| activation::glu(result, self_, dim),
+            |&[self_]| rules::glu(self_, dim),
+            |result, &[self_]| activation::glu(result, self_, dim),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::glu(self_, dim),
-            |result, [self_]| activation::glu(result, self_, dim),
+            |&[self_]| rules::glu(self_, dim),
+            |result, &[self_]| activation::glu(result, self_, dim),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "hardshrink",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardshrink(result, self_, lambd),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardshrink(result, self_, lambd),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardshrink(result, self_, lambd),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardshrink(result, self_, lambd),
         )
     }
 }

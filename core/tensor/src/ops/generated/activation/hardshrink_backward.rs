@@ -49,8 +49,8 @@ mod forward {
         assembly::result(
             "hardshrink_backward",
             [grad_out, self_],
-            |[grad_out, self_]| rules::arithmetic(grad_out, self_),
-            |result, [grad_out, self_]| activation::shrink_backward(result, grad_out, self_, lambd),
+            |&[grad_out, self_]| rules::arithmetic(grad_out, self_),
+            |result, &[grad_out, self_]| activation::shrink_backward(result, grad_out, self_, lambd),
         )
     }
 
@@ -65,8 +65,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_out, self_],
             grad_input,
-            |[grad_out, self_]| rules::arithmetic(grad_out, self_),
-            |result, [grad_out, self_]| activation::shrink_backward(result, grad_out, self_, lambd),
+            |&[grad_out, self_]| rules::arithmetic(grad_out, self_),
+            |result, &[grad_out, self_]| activation::shrink_backward(result, grad_out, self_, lambd),
         )
     }
 }

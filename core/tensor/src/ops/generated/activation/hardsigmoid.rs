@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "hardsigmoid",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardsigmoid(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardsigmoid(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "hardsigmoid_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardsigmoid(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardsigmoid(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardsigmoid(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardsigmoid(result, self_),
         )
     }
 }

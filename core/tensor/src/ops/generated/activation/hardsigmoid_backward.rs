@@ -44,8 +44,8 @@ mod forward {
         assembly::result(
             "hardsigmoid_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::hardsigmoid_backward(result, grad_output, self_),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardsigmoid_backward(result, grad_output, self_),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_],
             grad_input,
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::hardsigmoid_backward(result, grad_output, self_),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardsigmoid_backward(result, grad_output, self_),
         )
     }
 }

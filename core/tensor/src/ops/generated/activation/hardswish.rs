@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "hardswish",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardswish(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardswish(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "hardswish_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardswish(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardswish(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::hardswish(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::hardswish(result, self_),
         )
     }
 }

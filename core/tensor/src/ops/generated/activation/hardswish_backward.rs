@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "hardswish_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::hardswish_backward(result, grad_output, self_),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::hardswish_backward(result, grad_output, self_),
         )
     }
 }

@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "hardtanh",
             [self_],
-            |[self_]| rules::hardtanh(self_, min_val, max_val),
-            |result, [self_]| activation::hardtanh(result, self_, min_val, max_val),
+            |&[self_]| rules::hardtanh(self_, min_val, max_val),
+            |result, &[self_]| activation::hardtanh(result, self_, min_val, max_val),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "hardtanh_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::hardtanh(self_, min_val, max_val),
-            |result, [self_]| activation::hardtanh(result, self_, min_val, max_val),
+            |&[self_]| rules::hardtanh(self_, min_val, max_val),
+            |result, &[self_]| activation::hardtanh(result, self_, min_val, max_val),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::hardtanh(self_, min_val, max_val),
-            |result, [self_]| activation::hardtanh(result, self_, min_val, max_val),
+            |&[self_]| rules::hardtanh(self_, min_val, max_val),
+            |result, &[self_]| activation::hardtanh(result, self_, min_val, max_val),
         )
     }
 }

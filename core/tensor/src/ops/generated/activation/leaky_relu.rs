@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "leaky_relu",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::leaky_relu(result, self_, negative_slope),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::leaky_relu(result, self_, negative_slope),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "leaky_relu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::leaky_relu(result, self_, negative_slope),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::leaky_relu(result, self_, negative_slope),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::leaky_relu(result, self_, negative_slope),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::leaky_relu(result, self_, negative_slope),
         )
     }
 }

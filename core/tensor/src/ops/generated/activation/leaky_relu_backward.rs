@@ -64,8 +64,8 @@ mod forward {
         assembly::result(
             "leaky_relu_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result),
-            |result, [grad_output, self_]| {
+            |&[grad_output, self_]| rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result),
+            |result, &[grad_output, self_]| {
                 activation::leaky_relu_backward(result, grad_output, self_, negative_slope, self_is_result)
             },
         )
@@ -83,8 +83,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_],
             grad_input,
-            |[grad_output, self_]| rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result),
-            |result, [grad_output, self_]| {
+            |&[grad_output, self_]| rules::leaky_relu_backward(grad_output, self_, negative_slope, self_is_result),
+            |result, &[grad_output, self_]| {
                 activation::leaky_relu_backward(result, grad_output, self_, negative_slope, self_is_result)
             },
         )

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "log_sigmoid",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::log_sigmoid(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::log_sigmoid(result, self_),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::log_sigmoid(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::log_sigmoid(result, self_),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "logit",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| activation::logit(result, self_, eps),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| activation::logit(result, self_, eps),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "logit_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| activation::logit(result, self_, eps),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| activation::logit(result, self_, eps),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| activation::logit(result, self_, eps),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| activation::logit(result, self_, eps),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "mish",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::mish(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::mish(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "mish_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::mish(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::mish(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::mish(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::mish(result, self_),
         )
     }
 }

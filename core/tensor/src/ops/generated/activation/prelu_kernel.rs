@@ -31,8 +31,8 @@ mod forward {
         assembly::result(
             "_prelu_kernel",
             [self_, weight],
-            |[self_, weight]| rules::prelu(self_, weight),
-            |result, [self_, weight]| activation::prelu(result, self_, weight),
+            |&[self_, weight]| rules::prelu(self_, weight),
+            |result, &[self_, weight]| activation::prelu(result, self_, weight),
         )
     }
 }

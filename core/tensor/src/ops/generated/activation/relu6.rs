@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "relu6",
             [self_],
-            |[self_]| rules::relu6(self_),
-            |result, [self_]| activation::relu6(result, self_),
+            |&[self_]| rules::relu6(self_),
+            |result, &[self_]| activation::relu6(result, self_),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             "relu6_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::relu6(self_),
-            |result, [self_]| activation::relu6(result, self_),
+            |&[self_]| rules::relu6(self_),
+            |result, &[self_]| activation::relu6(result, self_),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "selu",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::selu(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::selu(result, self_),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             "selu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::selu(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::selu(result, self_),
         )
     }
 }

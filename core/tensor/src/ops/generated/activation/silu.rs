@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "silu",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::silu(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::silu(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "silu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::silu(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::silu(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::silu(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::silu(result, self_),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "softplus",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::softplus(result, self_, beta, threshold),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::softplus(result, self_, beta, threshold),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::softplus(result, self_, beta, threshold),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::softplus(result, self_, beta, threshold),
         )
     }
 }

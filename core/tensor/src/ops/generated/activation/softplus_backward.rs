@@ -54,8 +54,8 @@ mod forward {
         assembly::result(
             "softplus_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::softplus_backward(result, grad_output, self_, beta, threshold),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::softplus_backward(result, grad_output, self_, beta, threshold),
         )
     }
 
@@ -71,8 +71,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_],
             grad_input,
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::softplus_backward(result, grad_output, self_, beta, threshold),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::softplus_backward(result, grad_output, self_, beta, threshold),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "softshrink",
             [self_],
-            |[self_]| rules::softshrink(self_, lambd),
-            |result, [self_]| activation::softshrink(result, self_, lambd),
+            |&[self_]| rules::softshrink(self_, lambd),
+            |result, &[self_]| activation::softshrink(result, self_, lambd),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::softshrink(self_, lambd),
-            |result, [self_]| activation::softshrink(result, self_, lambd),
+            |&[self_]| rules::softshrink(self_, lambd),
+            |result, &[self_]| activation::softshrink(result, self_, lambd),
         )
     }
 }

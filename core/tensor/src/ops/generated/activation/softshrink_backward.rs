@@ -49,8 +49,8 @@ mod forward {
         assembly::result(
             "softshrink_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::shrink_backward(result, grad_output, self_, lambd),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::shrink_backward(result, grad_output, self_, lambd),
         )
     }
 
@@ -65,8 +65,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_],
             grad_input,
-            |[grad_output, self_]| rules::arithmetic(grad_output, self_),
-            |result, [grad_output, self_]| activation::shrink_backward(result, grad_output, self_, lambd),
+            |&[grad_output, self_]| rules::arithmetic(grad_output, self_),
+            |result, &[grad_output, self_]| activation::shrink_backward(result, grad_output, self_, lambd),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "threshold",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::threshold(result, self_, threshold, value),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::threshold(result, self_, threshold, value),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "threshold_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::threshold(result, self_, threshold, value),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::threshold(result, self_, threshold, value),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| activation::threshold(result, self_, threshold, value),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| activation::threshold(result, self_, threshold, value),
         )
     }
 }

@@ -105,8 +105,8 @@ mod forward {
         assembly::result(
             "bitwise_and.Tensor",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::bitwise_and(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_and(result, self_, other),
         )
     }
 
@@ -115,8 +115,8 @@ mod forward {
             "bitwise_and_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::bitwise_and(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_and(result, self_, other),
         )
     }
 
@@ -126,8 +126,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::bitwise_and(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_and(result, self_, other),
         )
     }
 
@@ -135,8 +135,8 @@ mod forward {
         assembly::result(
             "bitwise_and.Scalar",
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::bitwise_and_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_and_scalar(result, self_, other),
         )
     }
 
@@ -145,8 +145,8 @@ mod forward {
             "bitwise_and_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::bitwise_and_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_and_scalar(result, self_, other),
         )
     }
 
@@ -156,8 +156,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::bitwise_and_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_and_scalar(result, self_, other),
         )
     }
 
@@ -165,8 +165,8 @@ mod forward {
         assembly::result(
             "bitwise_and.Scalar_Tensor",
             [other],
-            |[other]| rules::arithmetic_scalar(other, self_),
-            |result, [other]| numeric::scalar_bitwise_and(result, self_, other),
+            |&[other]| rules::arithmetic_scalar(other, self_),
+            |result, &[other]| numeric::scalar_bitwise_and(result, self_, other),
         )
     }
 }

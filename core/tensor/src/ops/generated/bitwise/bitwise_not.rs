@@ -51,8 +51,8 @@ mod forward {
         assembly::result(
             "bitwise_not",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::bitwise_not(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::bitwise_not(result, self_),
         )
     }
 
@@ -61,8 +61,8 @@ mod forward {
             "bitwise_not_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::bitwise_not(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::bitwise_not(result, self_),
         )
     }
 
@@ -72,8 +72,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::bitwise_not(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::bitwise_not(result, self_),
         )
     }
 }

@@ -104,8 +104,8 @@ mod forward {
         assembly::result(
             "bitwise_right_shift.Tensor",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::bitwise_right_shift(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_right_shift(result, self_, other),
         )
     }
 
@@ -114,8 +114,8 @@ mod forward {
             "bitwise_right_shift_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::bitwise_right_shift(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_right_shift(result, self_, other),
         )
     }
 
@@ -125,8 +125,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::bitwise_right_shift(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::bitwise_right_shift(result, self_, other),
         )
     }
 
@@ -134,8 +134,8 @@ mod forward {
         assembly::result(
             "bitwise_right_shift.Tensor_Scalar",
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::bitwise_right_shift_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_right_shift_scalar(result, self_, other),
         )
     }
 
@@ -144,8 +144,8 @@ mod forward {
             "bitwise_right_shift_.Tensor_Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::bitwise_right_shift_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_right_shift_scalar(result, self_, other),
         )
     }
 
@@ -155,8 +155,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::bitwise_right_shift_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::bitwise_right_shift_scalar(result, self_, other),
         )
     }
 
@@ -164,8 +164,8 @@ mod forward {
         assembly::result(
             "bitwise_right_shift.Scalar_Tensor",
             [other],
-            |[other]| rules::arithmetic_scalar(other, self_),
-            |result, [other]| numeric::scalar_bitwise_right_shift(result, self_, other),
+            |&[other]| rules::arithmetic_scalar(other, self_),
+            |result, &[other]| numeric::scalar_bitwise_right_shift(result, self_, other),
         )
     }
 }

@@ -29,8 +29,8 @@ mod forward {
         assembly::result(
             "isfinite",
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::isfinite(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isfinite(result, self_),
         )
     }
 }

@@ -29,8 +29,8 @@ mod forward {
         assembly::result(
             "isinf",
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::isinf(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isinf(result, self_),
         )
     }
 }

@@ -29,8 +29,8 @@ mod forward {
         assembly::result(
             "isnan",
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::isnan(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isnan(result, self_),
         )
     }
 }

@@ -38,8 +38,8 @@ mod forward {
         assembly::result(
             "isposinf",
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::isposinf(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isposinf(result, self_),
         )
     }
 
@@ -49,8 +49,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::isposinf(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::isposinf(result, self_),
         )
     }
 }

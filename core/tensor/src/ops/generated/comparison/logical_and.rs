@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "logical_and",
             [self_, other],
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| compare::logical_and(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::logical_and(result, self_, other),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "logical_and_",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| compare::logical_and(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::logical_and(result, self_, other),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| compare::logical_and(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::logical_and(result, self_, other),
         )
     }
 }

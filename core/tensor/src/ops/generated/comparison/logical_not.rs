@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "logical_not",
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| compare::logical_not(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| compare::logical_not(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "logical_not_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| compare::logical_not(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| compare::logical_not(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| compare::logical_not(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| compare::logical_not(result, self_),
         )
     }
 }

@@ -51,8 +51,8 @@ mod forward {
         assembly::result(
             "logical_xor",
             [self_, other],
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| numeric::logical_xor(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| numeric::logical_xor(result, self_, other),
         )
     }
 
@@ -61,8 +61,8 @@ mod forward {
             "logical_xor_",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| numeric::logical_xor(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| numeric::logical_xor(result, self_, other),
         )
     }
 
@@ -72,8 +72,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| numeric::logical_xor(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| numeric::logical_xor(result, self_, other),
         )
     }
 }

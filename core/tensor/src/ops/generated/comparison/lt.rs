@@ -100,8 +100,8 @@ mod forward {
         assembly::result(
             "lt.Tensor",
             [self_, other],
-            |[self_, other]| rules::ordering(self_, other),
-            |result, [self_, other]| compare::lt(result, self_, other),
+            |&[self_, other]| rules::ordering(self_, other),
+            |result, &[self_, other]| compare::lt(result, self_, other),
         )
     }
 
@@ -110,8 +110,8 @@ mod forward {
             "lt_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::ordering(self_, other),
-            |result, [self_, other]| compare::lt(result, self_, other),
+            |&[self_, other]| rules::ordering(self_, other),
+            |result, &[self_, other]| compare::lt(result, self_, other),
         )
     }
 
@@ -121,8 +121,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::ordering(self_, other),
-            |result, [self_, other]| compare::lt(result, self_, other),
+            |&[self_, other]| rules::ordering(self_, other),
+            |result, &[self_, other]| compare::lt(result, self_, other),
         )
     }
 
@@ -130,8 +130,8 @@ mod forward {
         assembly::result(
             "lt.Scalar",
             [self_],
-            |[self_]| rules::ordering_scalar(self_, other),
-            |result, [self_]| compare::lt_scalar(result, self_, other),
+            |&[self_]| rules::ordering_scalar(self_, other),
+            |result, &[self_]| compare::lt_scalar(result, self_, other),
         )
     }
 
@@ -140,8 +140,8 @@ mod forward {
             "lt_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::ordering_scalar(self_, other),
-            |result, [self_]| compare::lt_scalar(result, self_, other),
+            |&[self_]| rules::ordering_scalar(self_, other),
+            |result, &[self_]| compare::lt_scalar(result, self_, other),
         )
     }
 
@@ -151,8 +151,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::ordering_scalar(self_, other),
-            |result, [self_]| compare::lt_scalar(result, self_, other),
+            |&[self_]| rules::ordering_scalar(self_, other),
+            |result, &[self_]| compare::lt_scalar(result, self_, other),
         )
     }
 }

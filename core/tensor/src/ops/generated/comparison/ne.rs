@@ -100,8 +100,8 @@ mod forward {
         assembly::result(
             "ne.Tensor",
             [self_, other],
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| compare::ne(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::ne(result, self_, other),
         )
     }
 
@@ -110,8 +110,8 @@ mod forward {
             "ne_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| compare::ne(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::ne(result, self_, other),
         )
     }
 
@@ -121,8 +121,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::equality(self_, other),
-            |result, [self_, other]| compare::ne(result, self_, other),
+            |&[self_, other]| rules::equality(self_, other),
+            |result, &[self_, other]| compare::ne(result, self_, other),
         )
     }
 
@@ -130,8 +130,8 @@ mod forward {
         assembly::result(
             "ne.Scalar",
             [self_],
-            |[self_]| rules::equality_scalar(self_, other),
-            |result, [self_]| compare::ne_scalar(result, self_, other),
+            |&[self_]| rules::equality_scalar(self_, other),
+            |result, &[self_]| compare::ne_scalar(result, self_, other),
         )
     }
 
@@ -140,8 +140,8 @@ mod forward {
             "ne_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::equality_scalar(self_, other),
-            |result, [self_]| compare::ne_scalar(result, self_, other),
+            |&[self_]| rules::equality_scalar(self_, other),
+            |result, &[self_]| compare::ne_scalar(result, self_, other),
         )
     }
 
@@ -151,8 +151,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::equality_scalar(self_, other),
-            |result, [self_]| compare::ne_scalar(result, self_, other),
+            |&[self_]| rules::equality_scalar(self_, other),
+            |result, &[self_]| compare::ne_scalar(result, self_, other),
         )
     }
 }

@@ -38,8 +38,8 @@ mod forward {
         assembly::result(
             "signbit",
             [self_],
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::signbit(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::signbit(result, self_),
         )
     }
 
@@ -49,8 +49,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::logical_unary(self_),
-            |result, [self_]| numeric::signbit(result, self_),
+            |&[self_]| rules::logical_unary(self_),
+            |result, &[self_]| numeric::signbit(result, self_),
         )
     }
 }

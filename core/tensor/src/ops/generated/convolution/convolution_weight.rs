@@ -52,10 +52,10 @@ mod forward {
         assembly::result(
             "_convolution_weight",
             [grad_output, input],
-            |[grad_output, input]| {
+            |&[grad_output, input]| {
                 rules::convolution_weight(grad_output, input, weight_size, stride, padding, dilation, groups)
             },
-            |result, [grad_output, input]| {
+            |result, &[grad_output, input]| {
                 conv::convolution_weight(result, grad_output, input, weight_size, stride, padding, dilation, groups)
             },
         )

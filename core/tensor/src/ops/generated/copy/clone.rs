@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "clone",
             [self_],
-            |[self_]| rules::clone(self_, memory_format),
-            |result, [self_]| copy::clone(result, self_, memory_format),
+            |&[self_]| rules::clone(self_, memory_format),
+            |result, &[self_]| copy::clone(result, self_, memory_format),
         )
     }
 }

@@ -92,8 +92,8 @@ mod forward {
         assembly::result(
             "arange",
             [],
-            |[]| rules::arange(end, options),
-            |result, []| creation::arange(result, end, options),
+            |&[]| rules::arange(end, options),
+            |result, &[]| creation::arange(result, end, options),
         )
     }
 
@@ -103,8 +103,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::arange(end, out.options()),
-            |result, []| creation::arange(result, end, out.options()),
+            |&[]| rules::arange(end, out.options()),
+            |result, &[]| creation::arange(result, end, out.options()),
         )
     }
 
@@ -112,8 +112,8 @@ mod forward {
         assembly::result(
             "arange.start",
             [],
-            |[]| rules::arange_start(start, end, options),
-            |result, []| creation::arange_start(result, start, end, options),
+            |&[]| rules::arange_start(start, end, options),
+            |result, &[]| creation::arange_start(result, start, end, options),
         )
     }
 
@@ -121,8 +121,8 @@ mod forward {
         assembly::result(
             "arange.start_step",
             [],
-            |[]| rules::arange_start_step(start, end, step, options),
-            |result, []| creation::arange_start_step(result, start, end, step, options),
+            |&[]| rules::arange_start_step(start, end, step, options),
+            |result, &[]| creation::arange_start_step(result, start, end, step, options),
         )
     }
 
@@ -132,8 +132,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::arange_start_step(start, end, step, out.options()),
-            |result, []| creation::arange_start_step(result, start, end, step, out.options()),
+            |&[]| rules::arange_start_step(start, end, step, out.options()),
+            |result, &[]| creation::arange_start_step(result, start, end, step, out.options()),
         )
     }
 }

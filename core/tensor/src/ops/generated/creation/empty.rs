@@ -42,8 +42,8 @@ mod forward {
         assembly::result(
             "empty.memory_format",
             [],
-            |[]| rules::empty(size, options, memory_format),
-            |result, []| creation::empty(result, size, options, memory_format),
+            |&[]| rules::empty(size, options, memory_format),
+            |result, &[]| creation::empty(result, size, options, memory_format),
         )
     }
 
@@ -53,8 +53,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::empty(size, out.options(), memory_format),
-            |result, []| creation::empty(result, size, out.options(), memory_format),
+            |&[]| rules::empty(size, out.options(), memory_format),
+            |result, &[]| creation::empty(result, size, out.options(), memory_format),
         )
     }
 }

@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "empty_strided",
             [],
-            |[]| rules::empty_strided(size, stride, options),
-            |result, []| creation::empty_strided(result, size, stride, options),
+            |&[]| rules::empty_strided(size, stride, options),
+            |result, &[]| creation::empty_strided(result, size, stride, options),
         )
     }
 }

@@ -76,8 +76,8 @@ mod forward {
         assembly::result(
             "fill.Scalar",
             [self_],
-            |[self_]| rules::fill(self_, value),
-            |result, [self_]| creation::fill(result, self_, value),
+            |&[self_]| rules::fill(self_, value),
+            |result, &[self_]| creation::fill(result, self_, value),
         )
     }
 
@@ -86,8 +86,8 @@ mod forward {
             "fill_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::fill(self_, value),
-            |result, [self_]| creation::fill(result, self_, value),
+            |&[self_]| rules::fill(self_, value),
+            |result, &[self_]| creation::fill(result, self_, value),
         )
     }
 
@@ -95,8 +95,8 @@ mod forward {
         assembly::result(
             "fill.Tensor",
             [self_, value],
-            |[self_, value]| rules::fill_tensor(self_, value),
-            |result, [self_, value]| creation::fill_tensor(result, self_, value),
+            |&[self_, value]| rules::fill_tensor(self_, value),
+            |result, &[self_, value]| creation::fill_tensor(result, self_, value),
         )
     }
 
@@ -105,8 +105,8 @@ mod forward {
             "fill_.Tensor",
             Overlap::Elementwise,
             [self_, value],
-            |[self_, value]| rules::fill_tensor(self_, value),
-            |result, [self_, value]| creation::fill_tensor(result, self_, value),
+            |&[self_, value]| rules::fill_tensor(self_, value),
+            |result, &[self_, value]| creation::fill_tensor(result, self_, value),
         )
     }
 }

@@ -42,8 +42,8 @@ mod forward {
         assembly::result(
             "full",
             [],
-            |[]| rules::full(size, fill_value, options),
-            |result, []| creation::full(result, size, fill_value, options),
+            |&[]| rules::full(size, fill_value, options),
+            |result, &[]| creation::full(result, size, fill_value, options),
         )
     }
 
@@ -53,8 +53,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::full(size, fill_value, out.options()),
-            |result, []| creation::full(result, size, fill_value, out.options()),
+            |&[]| rules::full(size, fill_value, out.options()),
+            |result, &[]| creation::full(result, size, fill_value, out.options()),
         )
     }
 }

@@ -42,8 +42,8 @@ mod forward {
         assembly::result(
             "ones",
             [],
-            |[]| rules::sized(size, options),
-            |result, []| creation::ones(result, size, options),
+            |&[]| rules::sized(size, options),
+            |result, &[]| creation::ones(result, size, options),
         )
     }
 
@@ -53,8 +53,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::sized(size, out.options()),
-            |result, []| creation::ones(result, size, out.options()),
+            |&[]| rules::sized(size, out.options()),
+            |result, &[]| creation::ones(result, size, out.options()),
         )
     }
 }

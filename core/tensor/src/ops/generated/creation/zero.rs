@@ -42,7 +42,12 @@ mod forward {
     use super::*;
 
     pub fn zero(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("zero", [self_], |[self_]| rules::like(self_), |result, [self_]| creation::zero(result, self_))
+        assembly::result(
+            "zero",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| creation::zero(result, self_),
+        )
     }
 
     pub fn zero_(self_: &Tensor) -> Result<()> {
@@ -50,8 +55,8 @@ mod forward {
             "zero_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| creation::zero(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| creation::zero(result, self_),
         )
     }
 }

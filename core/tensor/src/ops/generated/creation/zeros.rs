@@ -42,8 +42,8 @@ mod forward {
         assembly::result(
             "zeros",
             [],
-            |[]| rules::sized(size, options),
-            |result, []| creation::zeros(result, size, options),
+            |&[]| rules::sized(size, options),
+            |result, &[]| creation::zeros(result, size, options),
         )
     }
 
@@ -53,8 +53,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::sized(size, out.options()),
-            |result, []| creation::zeros(result, size, out.options()),
+            |&[]| rules::sized(size, out.options()),
+            |result, &[]| creation::zeros(result, size, out.options()),
         )
     }
 }

@@ -31,8 +31,8 @@ mod forward {
         assembly::result(
             "_cdist_forward",
             [x1, x2],
-            |[x1, x2]| rules::cdist_forward(x1, x2, p),
-            |result, [x1, x2]| distance::cdist_forward(result, x1, x2, p, compute_mode),
+            |&[x1, x2]| rules::cdist_forward(x1, x2, p),
+            |result, &[x1, x2]| distance::cdist_forward(result, x1, x2, p, compute_mode),
         )
     }
 }

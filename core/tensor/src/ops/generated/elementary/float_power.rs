@@ -137,8 +137,8 @@ mod forward {
         assembly::result(
             "float_power.Tensor_Tensor",
             [self_, exponent],
-            |[self_, exponent]| rules::float_power(self_, exponent),
-            |result, [self_, exponent]| elementary::pow(result, self_, exponent),
+            |&[self_, exponent]| rules::float_power(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
         )
     }
 
@@ -148,8 +148,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, exponent],
             out,
-            |[self_, exponent]| rules::float_power(self_, exponent),
-            |result, [self_, exponent]| elementary::pow(result, self_, exponent),
+            |&[self_, exponent]| rules::float_power(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
         )
     }
 
@@ -157,8 +157,8 @@ mod forward {
         assembly::result(
             "float_power.Tensor_Scalar",
             [self_],
-            |[self_]| rules::float_power_scalar(self_, exponent),
-            |result, [self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+            |&[self_]| rules::float_power_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
         )
     }
 
@@ -168,8 +168,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::float_power_scalar(self_, exponent),
-            |result, [self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+            |&[self_]| rules::float_power_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
         )
     }
 
@@ -177,8 +177,8 @@ mod forward {
         assembly::result(
             "float_power.Scalar",
             [exponent],
-            |[exponent]| rules::float_power_of_number(self_, exponent),
-            |result, [exponent]| elementary::pow_scalar(result, self_, exponent),
+            |&[exponent]| rules::float_power_of_number(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
         )
     }
 
@@ -188,8 +188,8 @@ mod forward {
             Overlap::Elementwise,
             [exponent],
             out,
-            |[exponent]| rules::float_power_of_number(self_, exponent),
-            |result, [exponent]| elementary::pow_scalar(result, self_, exponent),
+            |&[exponent]| rules::float_power_of_number(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
         )
     }
 }

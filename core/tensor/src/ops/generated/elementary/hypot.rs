@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "hypot",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::hypot(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::hypot(result, self_, other),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "hypot_",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::hypot(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::hypot(result, self_, other),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::hypot(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::hypot(result, self_, other),
         )
     }
 }

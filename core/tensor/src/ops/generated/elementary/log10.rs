@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "log10",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::log10(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::log10(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "log10_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::log10(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::log10(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::log10(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::log10(result, self_),
         )
     }
 }

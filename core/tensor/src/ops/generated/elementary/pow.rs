@@ -130,8 +130,8 @@ mod forward {
         assembly::result(
             "pow.Tensor_Tensor",
             [self_, exponent],
-            |[self_, exponent]| rules::arithmetic(self_, exponent),
-            |result, [self_, exponent]| elementary::pow(result, self_, exponent),
+            |&[self_, exponent]| rules::arithmetic(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
         )
     }
 
@@ -140,8 +140,8 @@ mod forward {
             "pow_.Tensor",
             Overlap::Elementwise,
             [self_, exponent],
-            |[self_, exponent]| rules::arithmetic(self_, exponent),
-            |result, [self_, exponent]| elementary::pow(result, self_, exponent),
+            |&[self_, exponent]| rules::arithmetic(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
         )
     }
 
@@ -151,8 +151,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, exponent],
             out,
-            |[self_, exponent]| rules::arithmetic(self_, exponent),
-            |result, [self_, exponent]| elementary::pow(result, self_, exponent),
+            |&[self_, exponent]| rules::arithmetic(self_, exponent),
+            |result, &[self_, exponent]| elementary::pow(result, self_, exponent),
         )
     }
 
@@ -160,8 +160,8 @@ mod forward {
         assembly::result(
             "pow.Tensor_Scalar",
             [self_],
-            |[self_]| rules::pow_tensor_scalar(self_, exponent),
-            |result, [self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+            |&[self_]| rules::pow_tensor_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
         )
     }
 
@@ -170,8 +170,8 @@ mod forward {
             "pow_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::pow_tensor_scalar(self_, exponent),
-            |result, [self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+            |&[self_]| rules::pow_tensor_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
         )
     }
 
@@ -181,8 +181,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::pow_tensor_scalar(self_, exponent),
-            |result, [self_]| elementary::pow_tensor_scalar(result, self_, exponent),
+            |&[self_]| rules::pow_tensor_scalar(self_, exponent),
+            |result, &[self_]| elementary::pow_tensor_scalar(result, self_, exponent),
         )
     }
 
@@ -190,8 +190,8 @@ mod forward {
         assembly::result(
             "pow.Scalar",
             [exponent],
-            |[exponent]| rules::pow_scalar(self_, exponent),
-            |result, [exponent]| elementary::pow_scalar(result, self_, exponent),
+            |&[exponent]| rules::pow_scalar(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
         )
     }
 
@@ -201,8 +201,8 @@ mod forward {
             Overlap::Elementwise,
             [exponent],
             out,
-            |[exponent]| rules::pow_scalar(self_, exponent),
-            |result, [exponent]| elementary::pow_scalar(result, self_, exponent),
+            |&[exponent]| rules::pow_scalar(self_, exponent),
+            |result, &[exponent]| elementary::pow_scalar(result, self_, exponent),
         )
     }
 }

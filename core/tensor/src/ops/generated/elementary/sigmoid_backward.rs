@@ -44,8 +44,8 @@ mod forward {
         assembly::result(
             "sigmoid_backward",
             [grad_output, output],
-            |[grad_output, output]| rules::arithmetic(grad_output, output),
-            |result, [grad_output, output]| elementary::sigmoid_backward(result, grad_output, output),
+            |&[grad_output, output]| rules::arithmetic(grad_output, output),
+            |result, &[grad_output, output]| elementary::sigmoid_backward(result, grad_output, output),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, output],
             grad_input,
-            |[grad_output, output]| rules::arithmetic(grad_output, output),
-            |result, [grad_output, output]| elementary::sigmoid_backward(result, grad_output, output),
+            |&[grad_output, output]| rules::arithmetic(grad_output, output),
+            |result, &[grad_output, output]| elementary::sigmoid_backward(result, grad_output, output),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "sin",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::sin(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sin(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "sin_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::sin(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sin(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::sin(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::sin(result, self_),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "square",
             [self_],
-            |[self_]| rules::square(self_),
-            |result, [self_]| elementary::square(result, self_),
+            |&[self_]| rules::square(self_),
+            |result, &[self_]| elementary::square(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "square_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::square(self_),
-            |result, [self_]| elementary::square(result, self_),
+            |&[self_]| rules::square(self_),
+            |result, &[self_]| elementary::square(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::square(self_),
-            |result, [self_]| elementary::square(result, self_),
+            |&[self_]| rules::square(self_),
+            |result, &[self_]| elementary::square(result, self_),
         )
     }
 }

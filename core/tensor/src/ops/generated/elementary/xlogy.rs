@@ -131,8 +131,8 @@ mod forward {
         assembly::result(
             "xlogy.Tensor",
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| numeric::xlogy(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::xlogy(result, self_, other),
         )
     }
 
@@ -141,8 +141,8 @@ mod forward {
             "xlogy_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| numeric::xlogy(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::xlogy(result, self_, other),
         )
     }
 
@@ -152,8 +152,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| numeric::xlogy(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::xlogy(result, self_, other),
         )
     }
 
@@ -161,8 +161,8 @@ mod forward {
         assembly::result(
             "xlogy.Scalar_Self",
             [other],
-            |[other]| rules::true_divide_scalar(other, self_),
-            |result, [other]| numeric::scalar_xlogy(result, self_, other),
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| numeric::scalar_xlogy(result, self_, other),
         )
     }
 
@@ -172,8 +172,8 @@ mod forward {
             Overlap::Elementwise,
             [other],
             out,
-            |[other]| rules::true_divide_scalar(other, self_),
-            |result, [other]| numeric::scalar_xlogy(result, self_, other),
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| numeric::scalar_xlogy(result, self_, other),
         )
     }
 
@@ -181,8 +181,8 @@ mod forward {
         assembly::result(
             "xlogy.Scalar_Other",
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| numeric::xlogy_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::xlogy_scalar(result, self_, other),
         )
     }
 
@@ -191,8 +191,8 @@ mod forward {
             "xlogy_.Scalar_Other",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| numeric::xlogy_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::xlogy_scalar(result, self_, other),
         )
     }
 
@@ -202,8 +202,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| numeric::xlogy_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::xlogy_scalar(result, self_, other),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "complex",
             [real, imag],
-            |[real, imag]| rules::complex(real, imag),
-            |result, [real, imag]| factory::complex(result, real, imag),
+            |&[real, imag]| rules::complex(real, imag),
+            |result, &[real, imag]| factory::complex(result, real, imag),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [real, imag],
             out,
-            |[real, imag]| rules::complex(real, imag),
-            |result, [real, imag]| factory::complex(result, real, imag),
+            |&[real, imag]| rules::complex(real, imag),
+            |result, &[real, imag]| factory::complex(result, real, imag),
         )
     }
 }

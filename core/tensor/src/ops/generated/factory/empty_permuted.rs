@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "empty_permuted",
             [],
-            |[]| rules::empty_permuted(size, physical_layout, options),
-            |result, []| factory::empty_permuted(result, size, physical_layout, options),
+            |&[]| rules::empty_permuted(size, physical_layout, options),
+            |result, &[]| factory::empty_permuted(result, size, physical_layout, options),
         )
     }
 }

@@ -67,7 +67,7 @@ mod forward {
     use super::*;
 
     pub fn eye(n: i64, options: Options) -> Result<Tensor> {
-        assembly::result("eye", [], |[]| rules::eye(n, options), |result, []| factory::eye(result, n, options))
+        assembly::result("eye", [], |&[]| rules::eye(n, options), |result, &[]| factory::eye(result, n, options))
     }
 
     pub fn eye_out(n: i64, out: &Tensor) -> Result<()> {
@@ -76,8 +76,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::eye(n, out.options()),
-            |result, []| factory::eye(result, n, out.options()),
+            |&[]| rules::eye(n, out.options()),
+            |result, &[]| factory::eye(result, n, out.options()),
         )
     }
 
@@ -85,8 +85,8 @@ mod forward {
         assembly::result(
             "eye.m",
             [],
-            |[]| rules::eye_m(n, m, options),
-            |result, []| factory::eye_m(result, n, m, options),
+            |&[]| rules::eye_m(n, m, options),
+            |result, &[]| factory::eye_m(result, n, m, options),
         )
     }
 
@@ -96,8 +96,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::eye_m(n, m, out.options()),
-            |result, []| factory::eye_m(result, n, m, out.options()),
+            |&[]| rules::eye_m(n, m, out.options()),
+            |result, &[]| factory::eye_m(result, n, m, out.options()),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "lift_fresh_copy",
             [self_],
-            |[self_]| rules::copied(self_),
-            |result, [self_]| factory::lift_fresh_copy(result, self_),
+            |&[self_]| rules::copied(self_),
+            |result, &[self_]| factory::lift_fresh_copy(result, self_),
         )
     }
 }

@@ -129,8 +129,8 @@ mod forward {
         assembly::result(
             "linspace",
             [],
-            |[]| rules::linspace(start, end, steps, options),
-            |result, []| factory::linspace(result, start, end, steps, options),
+            |&[]| rules::linspace(start, end, steps, options),
+            |result, &[]| factory::linspace(result, start, end, steps, options),
         )
     }
 
@@ -140,8 +140,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::linspace(start, end, steps, out.options()),
-            |result, []| factory::linspace(result, start, end, steps, out.options()),
+            |&[]| rules::linspace(start, end, steps, out.options()),
+            |result, &[]| factory::linspace(result, start, end, steps, out.options()),
         )
     }
 
@@ -149,8 +149,8 @@ mod forward {
         assembly::result(
             "linspace.Tensor_Tensor",
             [start, end],
-            |[start, end]| rules::linspace_tensors(start, end, steps, options),
-            |result, [start, end]| factory::linspace_tensors(result, start, end, steps, options),
+            |&[start, end]| rules::linspace_tensors(start, end, steps, options),
+            |result, &[start, end]| factory::linspace_tensors(result, start, end, steps, options),
         )
     }
 
@@ -160,8 +160,8 @@ mod forward {
             Overlap::Temporary,
             [start, end],
             out,
-            |[start, end]| rules::linspace_tensors(start, end, steps, out.options()),
-            |result, [start, end]| factory::linspace_tensors(result, start, end, steps, out.options()),
+            |&[start, end]| rules::linspace_tensors(start, end, steps, out.options()),
+            |result, &[start, end]| factory::linspace_tensors(result, start, end, steps, out.options()),
         )
     }
 
@@ -169,8 +169,8 @@ mod forward {
         assembly::result(
             "linspace.Tensor_Scalar",
             [start],
-            |[start]| rules::linspace_from_tensor(start, end, steps, options),
-            |result, [start]| factory::linspace_from_tensor(result, start, end, steps, options),
+            |&[start]| rules::linspace_from_tensor(start, end, steps, options),
+            |result, &[start]| factory::linspace_from_tensor(result, start, end, steps, options),
         )
     }
 
@@ -180,8 +180,8 @@ mod forward {
             Overlap::Temporary,
             [start],
             out,
-            |[start]| rules::linspace_from_tensor(start, end, steps, out.options()),
-            |result, [start]| factory::linspace_from_tensor(result, start, end, steps, out.options()),
+            |&[start]| rules::linspace_from_tensor(start, end, steps, out.options()),
+            |result, &[start]| factory::linspace_from_tensor(result, start, end, steps, out.options()),
         )
     }
 
@@ -189,8 +189,8 @@ mod forward {
         assembly::result(
             "linspace.Scalar_Tensor",
             [end],
-            |[end]| rules::linspace_to_tensor(start, end, steps, options),
-            |result, [end]| factory::linspace_to_tensor(result, start, end, steps, options),
+            |&[end]| rules::linspace_to_tensor(start, end, steps, options),
+            |result, &[end]| factory::linspace_to_tensor(result, start, end, steps, options),
         )
     }
 
@@ -200,8 +200,8 @@ mod forward {
             Overlap::Temporary,
             [end],
             out,
-            |[end]| rules::linspace_to_tensor(start, end, steps, out.options()),
-            |result, [end]| factory::linspace_to_tensor(result, start, end, steps, out.options()),
+            |&[end]| rules::linspace_to_tensor(start, end, steps, out.options()),
+            |result, &[end]| factory::linspace_to_tensor(result, start, end, steps, out.options()),
         )
     }
 }

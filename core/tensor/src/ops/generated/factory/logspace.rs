@@ -129,8 +129,8 @@ mod forward {
         assembly::result(
             "logspace",
             [],
-            |[]| rules::logspace(start, end, steps, base, options),
-            |result, []| factory::logspace(result, start, end, steps, base, options),
+            |&[]| rules::logspace(start, end, steps, base, options),
+            |result, &[]| factory::logspace(result, start, end, steps, base, options),
         )
     }
 
@@ -140,8 +140,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::logspace(start, end, steps, base, out.options()),
-            |result, []| factory::logspace(result, start, end, steps, base, out.options()),
+            |&[]| rules::logspace(start, end, steps, base, out.options()),
+            |result, &[]| factory::logspace(result, start, end, steps, base, out.options()),
         )
     }
 
@@ -155,8 +155,8 @@ mod forward {
         assembly::result(
             "logspace.Tensor_Tensor",
             [start, end],
-            |[start, end]| rules::logspace_tensors(start, end, steps, base, options),
-            |result, [start, end]| factory::logspace_tensors(result, start, end, steps, base, options),
+            |&[start, end]| rules::logspace_tensors(start, end, steps, base, options),
+            |result, &[start, end]| factory::logspace_tensors(result, start, end, steps, base, options),
         )
     }
 
@@ -166,8 +166,8 @@ mod forward {
             Overlap::Temporary,
             [start, end],
             out,
-            |[start, end]| rules::logspace_tensors(start, end, steps, base, out.options()),
-            |result, [start, end]| factory::logspace_tensors(result, start, end, steps, base, out.options()),
+            |&[start, end]| rules::logspace_tensors(start, end, steps, base, out.options()),
+            |result, &[start, end]| factory::logspace_tensors(result, start, end, steps, base, out.options()),
         )
     }
 
@@ -181,8 +181,8 @@ mod forward {
         assembly::result(
             "logspace.Tensor_Scalar",
             [start],
-            |[start]| rules::logspace_from_tensor(start, end, steps, base, options),
-            |result, [start]| factory::logspace_from_tensor(result, start, end, steps, base, options),
+            |&[start]| rules::logspace_from_tensor(start, end, steps, base, options),
+            |result, &[start]| factory::logspace_from_tensor(result, start, end, steps, base, options),
         )
     }
 
@@ -192,8 +192,8 @@ mod forward {
             Overlap::Temporary,
             [start],
             out,
-            |[start]| rules::logspace_from_tensor(start, end, steps, base, out.options()),
-            |result, [start]| factory::logspace_from_tensor(result, start, end, steps, base, out.options()),
+            |&[start]| rules::logspace_from_tensor(start, end, steps, base, out.options()),
+            |result, &[start]| factory::logspace_from_tensor(result, start, end, steps, base, out.options()),
         )
     }
 
@@ -207,8 +207,8 @@ mod forward {
         assembly::result(
             "logspace.Scalar_Tensor",
             [end],
-            |[end]| rules::logspace_to_tensor(start, end, steps, base, options),
-            |result, [end]| factory::logspace_to_tensor(result, start, end, steps, base, options),
+            |&[end]| rules::logspace_to_tensor(start, end, steps, base, options),
+            |result, &[end]| factory::logspace_to_tensor(result, start, end, steps, base, options),
         )
     }
 
@@ -218,8 +218,8 @@ mod forward {
             Overlap::Temporary,
             [end],
             out,
-            |[end]| rules::logspace_to_tensor(start, end, steps, base, out.options()),
-            |result, [end]| factory::logspace_to_tensor(result, start, end, steps, base, out.options()),
+            |&[end]| rules::logspace_to_tensor(start, end, steps, base, out.options()),
+            |result, &[end]| factory::logspace_to_tensor(result, start, end, steps, base, out.options()),
         )
     }
 }

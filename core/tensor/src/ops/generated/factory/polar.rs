@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "polar",
             [abs, angle],
-            |[abs, angle]| rules::polar(abs, angle),
-            |result, [abs, angle]| factory::polar(result, abs, angle),
+            |&[abs, angle]| rules::polar(abs, angle),
+            |result, &[abs, angle]| factory::polar(result, abs, angle),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [abs, angle],
             out,
-            |[abs, angle]| rules::polar(abs, angle),
-            |result, [abs, angle]| factory::polar(result, abs, angle),
+            |&[abs, angle]| rules::polar(abs, angle),
+            |result, &[abs, angle]| factory::polar(result, abs, angle),
         )
     }
 }

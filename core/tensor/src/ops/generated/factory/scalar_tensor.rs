@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "scalar_tensor",
             [],
-            |[]| rules::scalar_tensor(s, options),
-            |result, []| factory::scalar_tensor(result, s, options),
+            |&[]| rules::scalar_tensor(s, options),
+            |result, &[]| factory::scalar_tensor(result, s, options),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "tril_indices",
             [],
-            |[]| rules::tril_indices(row, col, offset, options),
-            |result, []| factory::tril_indices(result, row, col, offset, options),
+            |&[]| rules::tril_indices(row, col, offset, options),
+            |result, &[]| factory::tril_indices(result, row, col, offset, options),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "triu_indices",
             [],
-            |[]| rules::triu_indices(row, col, offset, options),
-            |result, []| factory::triu_indices(result, row, col, offset, options),
+            |&[]| rules::triu_indices(row, col, offset, options),
+            |result, &[]| factory::triu_indices(result, row, col, offset, options),
         )
     }
 }

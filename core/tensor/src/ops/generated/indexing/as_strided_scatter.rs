@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "as_strided_scatter",
             [self_, src],
-            |[self_, src]| rules::as_strided_scatter(self_, src, size, stride, storage_offset),
-            |result, [self_, src]| regions::as_strided_scatter(result, self_, src, size, stride, storage_offset),
+            |&[self_, src]| rules::as_strided_scatter(self_, src, size, stride, storage_offset),
+            |result, &[self_, src]| regions::as_strided_scatter(result, self_, src, size, stride, storage_offset),
         )
     }
 }

@@ -35,8 +35,8 @@ mod forward {
         assembly::result(
             "constant_pad_nd",
             [self_],
-            |[self_]| rules::constant_pad_nd(self_, pad, value),
-            |result, [self_]| regions::constant_pad_nd(result, self_, pad, value),
+            |&[self_]| rules::constant_pad_nd(self_, pad, value),
+            |result, &[self_]| regions::constant_pad_nd(result, self_, pad, value),
         )
     }
 }

@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "diagonal_scatter",
             [self_, src],
-            |[self_, src]| rules::diagonal_scatter(self_, src, offset, dim1, dim2),
-            |result, [self_, src]| regions::diagonal_scatter(result, self_, src, offset, dim1, dim2),
+            |&[self_, src]| rules::diagonal_scatter(self_, src, offset, dim1, dim2),
+            |result, &[self_, src]| regions::diagonal_scatter(result, self_, src, offset, dim1, dim2),
         )
     }
 }

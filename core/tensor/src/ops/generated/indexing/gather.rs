@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "gather",
             [self_, index],
-            |[self_, index]| rules::gather(self_, dim, index, sparse_grad),
-            |result, [self_, index]| index::gather(result, self_, dim, index, sparse_grad),
+            |&[self_, index]| rules::gather(self_, dim, index, sparse_grad),
+            |result, &[self_, index]| index::gather(result, self_, dim, index, sparse_grad),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index],
             out,
-            |[self_, index]| rules::gather(self_, dim, index, sparse_grad),
-            |result, [self_, index]| index::gather(result, self_, dim, index, sparse_grad),
+            |&[self_, index]| rules::gather(self_, dim, index, sparse_grad),
+            |result, &[self_, index]| index::gather(result, self_, dim, index, sparse_grad),
         )
     }
 }

@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "index_add",
             [self_, index, source],
-            |[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
-            |result, [self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
+            |&[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
+            |result, &[self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
         )
     }
 
@@ -75,8 +75,8 @@ mod forward {
             "index_add_",
             Overlap::Temporary,
             [self_, index, source],
-            |[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
-            |result, [self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
+            |&[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
+            |result, &[self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
         )
     }
 
@@ -93,8 +93,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index, source],
             out,
-            |[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
-            |result, [self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
+            |&[self_, index, source]| rules::index_add(self_, dim, index, source, alpha),
+            |result, &[self_, index, source]| index::index_add(result, self_, dim, index, source, alpha),
         )
     }
 }

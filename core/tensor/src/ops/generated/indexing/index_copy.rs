@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "index_copy",
             [self_, index, source],
-            |[self_, index, source]| rules::index_copy(self_, dim, index, source),
-            |result, [self_, index, source]| index::index_copy(result, self_, dim, index, source),
+            |&[self_, index, source]| rules::index_copy(self_, dim, index, source),
+            |result, &[self_, index, source]| index::index_copy(result, self_, dim, index, source),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "index_copy_",
             Overlap::Temporary,
             [self_, index, source],
-            |[self_, index, source]| rules::index_copy(self_, dim, index, source),
-            |result, [self_, index, source]| index::index_copy(result, self_, dim, index, source),
+            |&[self_, index, source]| rules::index_copy(self_, dim, index, source),
+            |result, &[self_, index, source]| index::index_copy(result, self_, dim, index, source),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index, source],
             out,
-            |[self_, index, source]| rules::index_copy(self_, dim, index, source),
-            |result, [self_, index, source]| index::index_copy(result, self_, dim, index, source),
+            |&[self_, index, source]| rules::index_copy(self_, dim, index, source),
+            |result, &[self_, index, source]| index::index_copy(result, self_, dim, index, source),
         )
     }
 }

@@ -76,8 +76,8 @@ mod forward {
         assembly::result(
             "index_fill.int_Scalar",
             [self_, index],
-            |[self_, index]| rules::index_fill_scalar(self_, dim, index, value),
-            |result, [self_, index]| index::index_fill_scalar(result, self_, dim, index, value),
+            |&[self_, index]| rules::index_fill_scalar(self_, dim, index, value),
+            |result, &[self_, index]| index::index_fill_scalar(result, self_, dim, index, value),
         )
     }
 
@@ -86,8 +86,8 @@ mod forward {
             "index_fill_.int_Scalar",
             Overlap::Temporary,
             [self_, index],
-            |[self_, index]| rules::index_fill_scalar(self_, dim, index, value),
-            |result, [self_, index]| index::index_fill_scalar(result, self_, dim, index, value),
+            |&[self_, index]| rules::index_fill_scalar(self_, dim, index, value),
+            |result, &[self_, index]| index::index_fill_scalar(result, self_, dim, index, value),
         )
     }
 
@@ -95,8 +95,8 @@ mod forward {
         assembly::result(
             "index_fill.int_Tensor",
             [self_, index, value],
-            |[self_, index, value]| rules::index_fill_tensor(self_, dim, index, value),
-            |result, [self_, index, value]| index::index_fill_tensor(result, self_, dim, index, value),
+            |&[self_, index, value]| rules::index_fill_tensor(self_, dim, index, value),
+            |result, &[self_, index, value]| index::index_fill_tensor(result, self_, dim, index, value),
         )
     }
 
@@ -105,8 +105,8 @@ mod forward {
             "index_fill_.int_Tensor",
             Overlap::Temporary,
             [self_, index, value],
-            |[self_, index, value]| rules::index_fill_tensor(self_, dim, index, value),
-            |result, [self_, index, value]| index::index_fill_tensor(result, self_, dim, index, value),
+            |&[self_, index, value]| rules::index_fill_tensor(self_, dim, index, value),
+            |result, &[self_, index, value]| index::index_fill_tensor(result, self_, dim, index, value),
         )
     }
 }

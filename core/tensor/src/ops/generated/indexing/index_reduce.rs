@@ -91,8 +91,8 @@ mod forward {
         assembly::result(
             "index_reduce",
             [self_, index, source],
-            |[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
-            |result, [self_, index, source]| {
+            |&[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
+            |result, &[self_, index, source]| {
                 index::index_reduce(result, self_, dim, index, source, reduce, include_self)
             },
         )
@@ -110,8 +110,8 @@ mod forward {
             "index_reduce_",
             Overlap::Temporary,
             [self_, index, source],
-            |[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
-            |result, [self_, index, source]| {
+            |&[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
+            |result, &[self_, index, source]| {
                 index::index_reduce(result, self_, dim, index, source, reduce, include_self)
             },
         )
@@ -131,8 +131,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index, source],
             out,
-            |[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
-            |result, [self_, index, source]| {
+            |&[self_, index, source]| rules::index_reduce(self_, dim, index, source, reduce, include_self),
+            |result, &[self_, index, source]| {
                 index::index_reduce(result, self_, dim, index, source, reduce, include_self)
             },
         )

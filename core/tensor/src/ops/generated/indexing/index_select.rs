@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "index_select",
             [self_, index],
-            |[self_, index]| rules::index_select(self_, dim, index),
-            |result, [self_, index]| index::index_select(result, self_, dim, index),
+            |&[self_, index]| rules::index_select(self_, dim, index),
+            |result, &[self_, index]| index::index_select(result, self_, dim, index),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index],
             out,
-            |[self_, index]| rules::index_select(self_, dim, index),
-            |result, [self_, index]| index::index_select(result, self_, dim, index),
+            |&[self_, index]| rules::index_select(self_, dim, index),
+            |result, &[self_, index]| index::index_select(result, self_, dim, index),
         )
     }
 }

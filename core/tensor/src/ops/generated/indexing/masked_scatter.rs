@@ -47,8 +47,8 @@ mod forward {
         assembly::result(
             "masked_scatter",
             [self_, mask, source],
-            |[self_, mask, source]| rules::masked_scatter(self_, mask, source),
-            |result, [self_, mask, source]| masks::masked_scatter(result, self_, mask, source),
+            |&[self_, mask, source]| rules::masked_scatter(self_, mask, source),
+            |result, &[self_, mask, source]| masks::masked_scatter(result, self_, mask, source),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             "masked_scatter_",
             Overlap::Temporary,
             [self_, mask, source],
-            |[self_, mask, source]| rules::masked_scatter(self_, mask, source),
-            |result, [self_, mask, source]| masks::masked_scatter(result, self_, mask, source),
+            |&[self_, mask, source]| rules::masked_scatter(self_, mask, source),
+            |result, &[self_, mask, source]| masks::masked_scatter(result, self_, mask, source),
         )
     }
 }

@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "masked_select",
             [self_, mask],
-            |[self_, mask]| rules::masked_select(self_, mask),
-            |result, [self_, mask]| masks::masked_select(result, self_, mask),
+            |&[self_, mask]| rules::masked_select(self_, mask),
+            |result, &[self_, mask]| masks::masked_select(result, self_, mask),
         )
     }
 }

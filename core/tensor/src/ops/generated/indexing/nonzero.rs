@@ -29,8 +29,8 @@ mod forward {
         assembly::result(
             "nonzero",
             [self_],
-            |[self_]| rules::nonzero(self_),
-            |result, [self_]| masks::nonzero(result, self_),
+            |&[self_]| rules::nonzero(self_),
+            |result, &[self_]| masks::nonzero(result, self_),
         )
     }
 }

@@ -48,8 +48,8 @@ mod forward {
         assembly::result(
             "put",
             [self_, index, source],
-            |[self_, index, source]| rules::put(self_, index, source, accumulate),
-            |result, [self_, index, source]| index::put(result, self_, index, source, accumulate),
+            |&[self_, index, source]| rules::put(self_, index, source, accumulate),
+            |result, &[self_, index, source]| index::put(result, self_, index, source, accumulate),
         )
     }
 
@@ -58,8 +58,8 @@ mod forward {
             "put_",
             Overlap::Temporary,
             [self_, index, source],
-            |[self_, index, source]| rules::put(self_, index, source, accumulate),
-            |result, [self_, index, source]| index::put(result, self_, index, source, accumulate),
+            |&[self_, index, source]| rules::put(self_, index, source, accumulate),
+            |result, &[self_, index, source]| index::put(result, self_, index, source, accumulate),
         )
     }
 }

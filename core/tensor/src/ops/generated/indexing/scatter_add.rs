@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "scatter_add",
             [self_, index, src],
-            |[self_, index, src]| rules::scatter_src(self_, dim, index, src),
-            |result, [self_, index, src]| index::scatter_add(result, self_, dim, index, src),
+            |&[self_, index, src]| rules::scatter_src(self_, dim, index, src),
+            |result, &[self_, index, src]| index::scatter_add(result, self_, dim, index, src),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "scatter_add_",
             Overlap::Temporary,
             [self_, index, src],
-            |[self_, index, src]| rules::scatter_src(self_, dim, index, src),
-            |result, [self_, index, src]| index::scatter_add(result, self_, dim, index, src),
+            |&[self_, index, src]| rules::scatter_src(self_, dim, index, src),
+            |result, &[self_, index, src]| index::scatter_add(result, self_, dim, index, src),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index, src],
             out,
-            |[self_, index, src]| rules::scatter_src(self_, dim, index, src),
-            |result, [self_, index, src]| index::scatter_add(result, self_, dim, index, src),
+            |&[self_, index, src]| rules::scatter_src(self_, dim, index, src),
+            |result, &[self_, index, src]| index::scatter_add(result, self_, dim, index, src),
         )
     }
 }

@@ -136,8 +136,8 @@ mod forward {
         assembly::result(
             "scatter.reduce",
             [self_, index, src],
-            |[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
-            |result, [self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
+            |&[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
+            |result, &[self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
         )
     }
 
@@ -146,8 +146,8 @@ mod forward {
             "scatter_.reduce",
             Overlap::Temporary,
             [self_, index, src],
-            |[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
-            |result, [self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
+            |&[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
+            |result, &[self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
         )
     }
 
@@ -164,8 +164,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index, src],
             out,
-            |[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
-            |result, [self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
+            |&[self_, index, src]| rules::scatter_with(self_, dim, index, src, reduce),
+            |result, &[self_, index, src]| index::scatter_with(result, self_, dim, index, src, reduce),
         )
     }
 
@@ -180,8 +180,8 @@ mod forward {
         assembly::result(
             "scatter_reduce.two",
             [self_, index, src],
-            |[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
-            |result, [self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
+            |&[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
+            |result, &[self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
         )
     }
 
@@ -197,8 +197,8 @@ mod forward {
             "scatter_reduce_.two",
             Overlap::Temporary,
             [self_, index, src],
-            |[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
-            |result, [self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
+            |&[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
+            |result, &[self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
         )
     }
 
@@ -216,8 +216,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index, src],
             out,
-            |[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
-            |result, [self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
+            |&[self_, index, src]| rules::scatter_reduce(self_, dim, index, src, reduce, include_self),
+            |result, &[self_, index, src]| index::scatter_reduce(result, self_, dim, index, src, reduce, include_self),
         )
     }
 }

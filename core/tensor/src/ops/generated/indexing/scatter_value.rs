@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "scatter.value",
             [self_, index],
-            |[self_, index]| rules::scatter_value(self_, dim, index, value),
-            |result, [self_, index]| index::scatter_value(result, self_, dim, index, value),
+            |&[self_, index]| rules::scatter_value(self_, dim, index, value),
+            |result, &[self_, index]| index::scatter_value(result, self_, dim, index, value),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "scatter_.value",
             Overlap::Temporary,
             [self_, index],
-            |[self_, index]| rules::scatter_value(self_, dim, index, value),
-            |result, [self_, index]| index::scatter_value(result, self_, dim, index, value),
+            |&[self_, index]| rules::scatter_value(self_, dim, index, value),
+            |result, &[self_, index]| index::scatter_value(result, self_, dim, index, value),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index],
             out,
-            |[self_, index]| rules::scatter_value(self_, dim, index, value),
-            |result, [self_, index]| index::scatter_value(result, self_, dim, index, value),
+            |&[self_, index]| rules::scatter_value(self_, dim, index, value),
+            |result, &[self_, index]| index::scatter_value(result, self_, dim, index, value),
         )
     }
 }

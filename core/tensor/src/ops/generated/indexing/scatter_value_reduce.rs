@@ -71,8 +71,8 @@ mod forward {
         assembly::result(
             "scatter.value_reduce",
             [self_, index],
-            |[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
-            |result, [self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
+            |&[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
+            |result, &[self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
         )
     }
 
@@ -81,8 +81,8 @@ mod forward {
             "scatter_.value_reduce",
             Overlap::Temporary,
             [self_, index],
-            |[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
-            |result, [self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
+            |&[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
+            |result, &[self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
         )
     }
 
@@ -99,8 +99,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index],
             out,
-            |[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
-            |result, [self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
+            |&[self_, index]| rules::scatter_value_with(self_, dim, index, value, reduce),
+            |result, &[self_, index]| index::scatter_value_with(result, self_, dim, index, value, reduce),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "select_scatter",
             [self_, src],
-            |[self_, src]| rules::select_scatter(self_, src, dim, index),
-            |result, [self_, src]| regions::select_scatter(result, self_, src, dim, index),
+            |&[self_, src]| rules::select_scatter(self_, src, dim, index),
+            |result, &[self_, src]| regions::select_scatter(result, self_, src, dim, index),
         )
     }
 }

@@ -48,8 +48,8 @@ mod forward {
         assembly::result(
             "slice_scatter",
             [self_, src],
-            |[self_, src]| rules::slice_scatter(self_, src, dim, start, end, step),
-            |result, [self_, src]| regions::slice_scatter(result, self_, src, dim, start, end, step),
+            |&[self_, src]| rules::slice_scatter(self_, src, dim, start, end, step),
+            |result, &[self_, src]| regions::slice_scatter(result, self_, src, dim, start, end, step),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "take",
             [self_, index],
-            |[self_, index]| rules::take(self_, index),
-            |result, [self_, index]| index::take(result, self_, index),
+            |&[self_, index]| rules::take(self_, index),
+            |result, &[self_, index]| index::take(result, self_, index),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, index],
             out,
-            |[self_, index]| rules::take(self_, index),
-            |result, [self_, index]| index::take(result, self_, index),
+            |&[self_, index]| rules::take(self_, index),
+            |result, &[self_, index]| index::take(result, self_, index),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "tril",
             [self_],
-            |[self_]| rules::triangle(self_, diagonal),
-            |result, [self_]| regions::tril(result, self_, diagonal),
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::tril(result, self_, diagonal),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "tril_",
             Overlap::Temporary,
             [self_],
-            |[self_]| rules::triangle(self_, diagonal),
-            |result, [self_]| regions::tril(result, self_, diagonal),
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::tril(result, self_, diagonal),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::triangle(self_, diagonal),
-            |result, [self_]| regions::tril(result, self_, diagonal),
+            |&[self_]| rules::triangle(self_, diagonal),
+            |result, &[self_]| regions::tril(result, self_, diagonal),
         )
     }
 }

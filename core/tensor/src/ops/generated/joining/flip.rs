@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "flip",
             [self_],
-            |[self_]| rules::flip(self_, dims),
-            |result, [self_]| joining::flip(result, self_, dims),
+            |&[self_]| rules::flip(self_, dims),
+            |result, &[self_]| joining::flip(result, self_, dims),
         )
     }
 }

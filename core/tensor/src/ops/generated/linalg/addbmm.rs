@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "addbmm",
             [self_, batch1, batch2],
-            |[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
-            |result, [self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
+            |&[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
         )
     }
 
@@ -75,8 +75,8 @@ mod forward {
             "addbmm_",
             Overlap::Temporary,
             [self_, batch1, batch2],
-            |[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
-            |result, [self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
+            |&[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
         )
     }
 
@@ -93,8 +93,8 @@ mod forward {
             Overlap::Temporary,
             [self_, batch1, batch2],
             out,
-            |[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
-            |result, [self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
+            |&[self_, batch1, batch2]| rules::addbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::addbmm(result, self_, batch1, batch2, beta, alpha),
         )
     }
 }

@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "addmm",
             [self_, mat1, mat2],
-            |[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
-            |result, [self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
+            |&[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
+            |result, &[self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
         )
     }
 
@@ -75,8 +75,8 @@ mod forward {
             "addmm_",
             Overlap::Temporary,
             [self_, mat1, mat2],
-            |[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
-            |result, [self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
+            |&[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
+            |result, &[self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
         )
     }
 
@@ -93,8 +93,8 @@ mod forward {
             Overlap::Temporary,
             [self_, mat1, mat2],
             out,
-            |[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
-            |result, [self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
+            |&[self_, mat1, mat2]| rules::addmm(self_, mat1, mat2, beta, alpha),
+            |result, &[self_, mat1, mat2]| matmul::addmm(result, self_, mat1, mat2, beta, alpha),
         )
     }
 }

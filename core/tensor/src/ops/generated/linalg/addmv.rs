@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "addmv",
             [self_, mat, vec],
-            |[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
-            |result, [self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
+            |&[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
+            |result, &[self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "addmv_",
             Overlap::Temporary,
             [self_, mat, vec],
-            |[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
-            |result, [self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
+            |&[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
+            |result, &[self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
         )
     }
 
@@ -86,8 +86,8 @@ mod forward {
             Overlap::Temporary,
             [self_, mat, vec],
             out,
-            |[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
-            |result, [self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
+            |&[self_, mat, vec]| rules::addmv(self_, mat, vec, beta, alpha),
+            |result, &[self_, mat, vec]| matmul::addmv(result, self_, mat, vec, beta, alpha),
         )
     }
 }

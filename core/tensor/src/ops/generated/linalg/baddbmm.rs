@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "baddbmm",
             [self_, batch1, batch2],
-            |[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
-            |result, [self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
+            |&[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
         )
     }
 
@@ -75,8 +75,8 @@ mod forward {
             "baddbmm_",
             Overlap::Temporary,
             [self_, batch1, batch2],
-            |[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
-            |result, [self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
+            |&[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
         )
     }
 
@@ -93,8 +93,8 @@ mod forward {
             Overlap::Temporary,
             [self_, batch1, batch2],
             out,
-            |[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
-            |result, [self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
+            |&[self_, batch1, batch2]| rules::baddbmm(self_, batch1, batch2, beta, alpha),
+            |result, &[self_, batch1, batch2]| matmul::baddbmm(result, self_, batch1, batch2, beta, alpha),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "bmm",
             [self_, mat2],
-            |[self_, mat2]| rules::bmm(self_, mat2),
-            |result, [self_, mat2]| matmul::bmm(result, self_, mat2),
+            |&[self_, mat2]| rules::bmm(self_, mat2),
+            |result, &[self_, mat2]| matmul::bmm(result, self_, mat2),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, mat2],
             out,
-            |[self_, mat2]| rules::bmm(self_, mat2),
-            |result, [self_, mat2]| matmul::bmm(result, self_, mat2),
+            |&[self_, mat2]| rules::bmm(self_, mat2),
+            |result, &[self_, mat2]| matmul::bmm(result, self_, mat2),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "dot",
             [self_, tensor],
-            |[self_, tensor]| rules::dot(self_, tensor),
-            |result, [self_, tensor]| matmul::dot(result, self_, tensor),
+            |&[self_, tensor]| rules::dot(self_, tensor),
+            |result, &[self_, tensor]| matmul::dot(result, self_, tensor),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Temporary,
             [self_, tensor],
             out,
-            |[self_, tensor]| rules::dot(self_, tensor),
-            |result, [self_, tensor]| matmul::dot(result, self_, tensor),
+            |&[self_, tensor]| rules::dot(self_, tensor),
+            |result, &[self_, tensor]| matmul::dot(result, self_, tensor),
         )
     }
 }

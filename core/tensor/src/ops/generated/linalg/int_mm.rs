@@ -39,8 +39,8 @@ mod forward {
         assembly::result(
             "_int_mm",
             [self_, mat2],
-            |[self_, mat2]| rules::int_mm(self_, mat2),
-            |result, [self_, mat2]| matmul::int_mm(result, self_, mat2),
+            |&[self_, mat2]| rules::int_mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::int_mm(result, self_, mat2),
         )
     }
 
@@ -50,8 +50,8 @@ mod forward {
             Overlap::Temporary,
             [self_, mat2],
             out,
-            |[self_, mat2]| rules::int_mm(self_, mat2),
-            |result, [self_, mat2]| matmul::int_mm(result, self_, mat2),
+            |&[self_, mat2]| rules::int_mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::int_mm(result, self_, mat2),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "mm",
             [self_, mat2],
-            |[self_, mat2]| rules::mm(self_, mat2),
-            |result, [self_, mat2]| matmul::mm(result, self_, mat2),
+            |&[self_, mat2]| rules::mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::mm(result, self_, mat2),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Temporary,
             [self_, mat2],
             out,
-            |[self_, mat2]| rules::mm(self_, mat2),
-            |result, [self_, mat2]| matmul::mm(result, self_, mat2),
+            |&[self_, mat2]| rules::mm(self_, mat2),
+            |result, &[self_, mat2]| matmul::mm(result, self_, mat2),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "mv",
             [self_, vec],
-            |[self_, vec]| rules::mv(self_, vec),
-            |result, [self_, vec]| matmul::mv(result, self_, vec),
+            |&[self_, vec]| rules::mv(self_, vec),
+            |result, &[self_, vec]| matmul::mv(result, self_, vec),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Temporary,
             [self_, vec],
             out,
-            |[self_, vec]| rules::mv(self_, vec),
-            |result, [self_, vec]| matmul::mv(result, self_, vec),
+            |&[self_, vec]| rules::mv(self_, vec),
+            |result, &[self_, vec]| matmul::mv(result, self_, vec),
         )
     }
 }

@@ -76,7 +76,7 @@ mod forward {
         assembly::result(
             "_ctc_loss_backward",
             [grad, log_probs, targets, neg_log_likelihood, log_alpha],
-            |[grad, log_probs, targets, neg_log_likelihood, log_alpha]| {
+            |&[grad, log_probs, targets, neg_log_likelihood, log_alpha]| {
                 rules::ctc_loss_backward(
                     grad,
                     log_probs,
@@ -88,7 +88,7 @@ mod forward {
                     blank,
                 )
             },
-            |result, [grad, log_probs, targets, neg_log_likelihood, log_alpha]| {
+            |result, &[grad, log_probs, targets, neg_log_likelihood, log_alpha]| {
                 ctc::ctc_loss_backward(
                     result,
                     grad,

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "huber_loss",
             [self_, target],
-            |[self_, target]| rules::huber_loss(self_, target, reduction, delta),
-            |result, [self_, target]| loss::huber_loss(result, self_, target, reduction, delta),
+            |&[self_, target]| rules::huber_loss(self_, target, reduction, delta),
+            |result, &[self_, target]| loss::huber_loss(result, self_, target, reduction, delta),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, target],
             out,
-            |[self_, target]| rules::huber_loss(self_, target, reduction, delta),
-            |result, [self_, target]| loss::huber_loss(result, self_, target, reduction, delta),
+            |&[self_, target]| rules::huber_loss(self_, target, reduction, delta),
+            |result, &[self_, target]| loss::huber_loss(result, self_, target, reduction, delta),
         )
     }
 }

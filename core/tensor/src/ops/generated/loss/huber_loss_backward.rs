@@ -67,8 +67,8 @@ mod forward {
         assembly::result(
             "huber_loss_backward",
             [grad_output, self_, target],
-            |[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
-            |result, [grad_output, self_, target]| {
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
                 loss::huber_loss_backward(result, grad_output, self_, target, reduction, delta)
             },
         )
@@ -87,8 +87,8 @@ mod forward {
             Overlap::Temporary,
             [grad_output, self_, target],
             grad_input,
-            |[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
-            |result, [grad_output, self_, target]| {
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
                 loss::huber_loss_backward(result, grad_output, self_, target, reduction, delta)
             },
         )

@@ -76,8 +76,8 @@ mod forward {
         assembly::result(
             "_log_softmax",
             [self_],
-            |[self_]| rules::softmax(self_, dim, half_to_float),
-            |result, [self_]| softmax::log_softmax(result, self_, dim, half_to_float),
+            |&[self_]| rules::softmax(self_, dim, half_to_float),
+            |result, &[self_]| softmax::log_softmax(result, self_, dim, half_to_float),
         )
     }
 
@@ -87,8 +87,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::softmax(self_, dim, half_to_float),
-            |result, [self_]| softmax::log_softmax(result, self_, dim, half_to_float),
+            |&[self_]| rules::softmax(self_, dim, half_to_float),
+            |result, &[self_]| softmax::log_softmax(result, self_, dim, half_to_float),
         )
     }
 }

@@ -41,8 +41,8 @@ mod forward {
         assembly::result(
             "_log_softmax_backward_data",
             [grad_output, output],
-            |[grad_output, output]| rules::softmax_backward(grad_output, output, dim, input_dtype),
-            |result, [grad_output, output]| {
+            |&[grad_output, output]| rules::softmax_backward(grad_output, output, dim, input_dtype),
+            |result, &[grad_output, output]| {
                 softmax::log_softmax_backward(result, grad_output, output, dim, input_dtype)
             },
         )

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "mse_loss",
             [self_, target],
-            |[self_, target]| rules::reduced(self_, target, reduction),
-            |result, [self_, target]| loss::mse_loss(result, self_, target, reduction),
+            |&[self_, target]| rules::reduced(self_, target, reduction),
+            |result, &[self_, target]| loss::mse_loss(result, self_, target, reduction),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, target],
             out,
-            |[self_, target]| rules::reduced(self_, target, reduction),
-            |result, [self_, target]| loss::mse_loss(result, self_, target, reduction),
+            |&[self_, target]| rules::reduced(self_, target, reduction),
+            |result, &[self_, target]| loss::mse_loss(result, self_, target, reduction),
         )
     }
 }

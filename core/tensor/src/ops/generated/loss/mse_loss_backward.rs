@@ -54,8 +54,8 @@ mod forward {
         assembly::result(
             "mse_loss_backward",
             [grad_output, self_, target],
-            |[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
-            |result, [grad_output, self_, target]| {
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
                 loss::mse_loss_backward(result, grad_output, self_, target, reduction)
             },
         )
@@ -73,8 +73,8 @@ mod forward {
             Overlap::Temporary,
             [grad_output, self_, target],
             grad_input,
-            |[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
-            |result, [grad_output, self_, target]| {
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
                 loss::mse_loss_backward(result, grad_output, self_, target, reduction)
             },
         )

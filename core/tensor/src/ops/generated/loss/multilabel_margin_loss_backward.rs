@@ -49,10 +49,10 @@ mod forward {
         assembly::result(
             "multilabel_margin_loss_backward",
             [grad_output, self_, target, is_target],
-            |[grad_output, self_, target, is_target]| {
+            |&[grad_output, self_, target, is_target]| {
                 rules::multilabel_margin_loss_backward(grad_output, self_, target, reduction, is_target)
             },
-            |result, [grad_output, self_, target, is_target]| {
+            |result, &[grad_output, self_, target, is_target]| {
                 loss::multilabel_margin_loss_backward(result, grad_output, self_, target, reduction, is_target)
             },
         )

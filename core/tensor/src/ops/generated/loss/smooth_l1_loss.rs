@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "smooth_l1_loss",
             [self_, target],
-            |[self_, target]| rules::smooth_l1_loss(self_, target, reduction, beta),
-            |result, [self_, target]| loss::smooth_l1_loss(result, self_, target, reduction, beta),
+            |&[self_, target]| rules::smooth_l1_loss(self_, target, reduction, beta),
+            |result, &[self_, target]| loss::smooth_l1_loss(result, self_, target, reduction, beta),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_, target],
             out,
-            |[self_, target]| rules::smooth_l1_loss(self_, target, reduction, beta),
-            |result, [self_, target]| loss::smooth_l1_loss(result, self_, target, reduction, beta),
+            |&[self_, target]| rules::smooth_l1_loss(self_, target, reduction, beta),
+            |result, &[self_, target]| loss::smooth_l1_loss(result, self_, target, reduction, beta),
         )
     }
 }

@@ -67,8 +67,8 @@ mod forward {
         assembly::result(
             "smooth_l1_loss_backward",
             [grad_output, self_, target],
-            |[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
-            |result, [grad_output, self_, target]| {
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
                 loss::smooth_l1_loss_backward(result, grad_output, self_, target, reduction, beta)
             },
         )
@@ -87,8 +87,8 @@ mod forward {
             Overlap::Temporary,
             [grad_output, self_, target],
             grad_input,
-            |[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
-            |result, [grad_output, self_, target]| {
+            |&[grad_output, self_, target]| rules::reduced_backward(grad_output, self_, target),
+            |result, &[grad_output, self_, target]| {
                 loss::smooth_l1_loss_backward(result, grad_output, self_, target, reduction, beta)
             },
         )

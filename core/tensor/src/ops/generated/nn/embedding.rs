@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "embedding",
             [weight, indices],
-            |[weight, indices]| rules::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse),
-            |result, [weight, indices]| {
+            |&[weight, indices]| rules::embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse),
+            |result, &[weight, indices]| {
                 index::embedding(result, weight, indices, padding_idx, scale_grad_by_freq, sparse)
             },
         )

@@ -46,10 +46,10 @@ mod forward {
         assembly::result(
             "_layer_norm_backward_weight",
             [grad, input, mean, rstd],
-            |[grad, input, mean, rstd]| {
+            |&[grad, input, mean, rstd]| {
                 rules::layer_norm_backward_weight(grad, input, normalized_shape, mean, rstd, dtype)
             },
-            |result, [grad, input, mean, rstd]| {
+            |result, &[grad, input, mean, rstd]| {
                 norm::layer_norm_backward_weight(result, grad, input, normalized_shape, mean, rstd, dtype)
             },
         )

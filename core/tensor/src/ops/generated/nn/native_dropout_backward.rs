@@ -31,8 +31,8 @@ mod forward {
         assembly::result(
             "native_dropout_backward",
             [grad_output, mask],
-            |[grad_output, mask]| rules::native_dropout_backward(grad_output, mask, scale),
-            |result, [grad_output, mask]| pointwise::native_dropout_backward(result, grad_output, mask, scale),
+            |&[grad_output, mask]| rules::native_dropout_backward(grad_output, mask, scale),
+            |result, &[grad_output, mask]| pointwise::native_dropout_backward(result, grad_output, mask, scale),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "abs",
             [self_],
-            |[self_]| rules::real_part(self_),
-            |result, [self_]| numeric::abs(result, self_),
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| numeric::abs(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "abs_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::real_part(self_),
-            |result, [self_]| numeric::abs(result, self_),
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| numeric::abs(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::real_part(self_),
-            |result, [self_]| numeric::abs(result, self_),
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| numeric::abs(result, self_),
         )
     }
 }

@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "addcmul",
             [self_, tensor1, tensor2],
-            |[self_, tensor1, tensor2]| rules::ternary(self_, tensor1, tensor2),
-            |result, [self_, tensor1, tensor2]| numeric::addcmul(result, self_, tensor1, tensor2, value),
+            |&[self_, tensor1, tensor2]| rules::ternary(self_, tensor1, tensor2),
+            |result, &[self_, tensor1, tensor2]| numeric::addcmul(result, self_, tensor1, tensor2, value),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "addcmul_",
             Overlap::Elementwise,
             [self_, tensor1, tensor2],
-            |[self_, tensor1, tensor2]| rules::ternary(self_, tensor1, tensor2),
-            |result, [self_, tensor1, tensor2]| numeric::addcmul(result, self_, tensor1, tensor2, value),
+            |&[self_, tensor1, tensor2]| rules::ternary(self_, tensor1, tensor2),
+            |result, &[self_, tensor1, tensor2]| numeric::addcmul(result, self_, tensor1, tensor2, value),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, tensor1, tensor2],
             out,
-            |[self_, tensor1, tensor2]| rules::ternary(self_, tensor1, tensor2),
-            |result, [self_, tensor1, tensor2]| numeric::addcmul(result, self_, tensor1, tensor2, value),
+            |&[self_, tensor1, tensor2]| rules::ternary(self_, tensor1, tensor2),
+            |result, &[self_, tensor1, tensor2]| numeric::addcmul(result, self_, tensor1, tensor2, value),
         )
     }
 }

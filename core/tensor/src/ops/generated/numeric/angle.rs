@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "angle",
             [self_],
-            |[self_]| rules::angle(self_),
-            |result, [self_]| numeric::angle(result, self_),
+            |&[self_]| rules::angle(self_),
+            |result, &[self_]| numeric::angle(result, self_),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::angle(self_),
-            |result, [self_]| numeric::angle(result, self_),
+            |&[self_]| rules::angle(self_),
+            |result, &[self_]| numeric::angle(result, self_),
         )
     }
 }

@@ -54,7 +54,12 @@ mod forward {
     use super::*;
 
     pub fn ceil(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("ceil", [self_], |[self_]| rules::like(self_), |result, [self_]| numeric::ceil(result, self_))
+        assembly::result(
+            "ceil",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::ceil(result, self_),
+        )
     }
 
     pub fn ceil_(self_: &Tensor) -> Result<()> {
@@ -62,8 +67,8 @@ mod forward {
             "ceil_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::ceil(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::ceil(result, self_),
         )
     }
 
@@ -73,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::ceil(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::ceil(result, self_),
         )
     }
 }

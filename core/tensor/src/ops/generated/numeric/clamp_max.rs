@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "clamp_max.Tensor",
             [self_, max],
-            |[self_, max]| rules::clamp_bound(self_, max),
-            |result, [self_, max]| numeric::minimum(result, self_, max),
+            |&[self_, max]| rules::clamp_bound(self_, max),
+            |result, &[self_, max]| numeric::minimum(result, self_, max),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "clamp_max_.Tensor",
             Overlap::Elementwise,
             [self_, max],
-            |[self_, max]| rules::clamp_bound(self_, max),
-            |result, [self_, max]| numeric::minimum(result, self_, max),
+            |&[self_, max]| rules::clamp_bound(self_, max),
+            |result, &[self_, max]| numeric::minimum(result, self_, max),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, max],
             out,
-            |[self_, max]| rules::clamp_bound(self_, max),
-            |result, [self_, max]| numeric::minimum(result, self_, max),
+            |&[self_, max]| rules::clamp_bound(self_, max),
+            |result, &[self_, max]| numeric::minimum(result, self_, max),
         )
     }
 }

@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "clamp_min.Tensor",
             [self_, min],
-            |[self_, min]| rules::clamp_bound(self_, min),
-            |result, [self_, min]| pointwise::maximum(result, self_, min),
+            |&[self_, min]| rules::clamp_bound(self_, min),
+            |result, &[self_, min]| pointwise::maximum(result, self_, min),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "clamp_min_.Tensor",
             Overlap::Elementwise,
             [self_, min],
-            |[self_, min]| rules::clamp_bound(self_, min),
-            |result, [self_, min]| pointwise::maximum(result, self_, min),
+            |&[self_, min]| rules::clamp_bound(self_, min),
+            |result, &[self_, min]| pointwise::maximum(result, self_, min),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, min],
             out,
-            |[self_, min]| rules::clamp_bound(self_, min),
-            |result, [self_, min]| pointwise::maximum(result, self_, min),
+            |&[self_, min]| rules::clamp_bound(self_, min),
+            |result, &[self_, min]| pointwise::maximum(result, self_, min),
         )
     }
 }

@@ -101,8 +101,8 @@ mod forward {
         assembly::result(
             "copysign.Tensor",
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| numeric::copysign(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::copysign(result, self_, other),
         )
     }
 
@@ -111,8 +111,8 @@ mod forward {
             "copysign_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| numeric::copysign(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::copysign(result, self_, other),
         )
     }
 
@@ -122,8 +122,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| numeric::copysign(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| numeric::copysign(result, self_, other),
         )
     }
 
@@ -131,8 +131,8 @@ mod forward {
         assembly::result(
             "copysign.Scalar",
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| numeric::copysign_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::copysign_scalar(result, self_, other),
         )
     }
 
@@ -141,8 +141,8 @@ mod forward {
             "copysign_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| numeric::copysign_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::copysign_scalar(result, self_, other),
         )
     }
 
@@ -152,8 +152,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| numeric::copysign_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| numeric::copysign_scalar(result, self_, other),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "divide.Scalar",
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| pointwise::div_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             "divide_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| pointwise::div_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
         )
     }
 }

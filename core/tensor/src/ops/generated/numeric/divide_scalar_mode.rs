@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "divide.Scalar_mode",
             [self_],
-            |[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
-            |result, [self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             "divide_.Scalar_mode",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
-            |result, [self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "divide.Tensor_mode",
             [self_, other],
-            |[self_, other]| rules::divide_mode(self_, other, rounding_mode),
-            |result, [self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "divide_.Tensor_mode",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::divide_mode(self_, other, rounding_mode),
-            |result, [self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::divide_mode(self_, other, rounding_mode),
-            |result, [self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
         )
     }
 }

@@ -79,8 +79,8 @@ mod forward {
         assembly::result(
             "floor_divide",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::floor_divide(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::floor_divide(result, self_, other),
         )
     }
 
@@ -89,8 +89,8 @@ mod forward {
             "floor_divide_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::floor_divide(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::floor_divide(result, self_, other),
         )
     }
 
@@ -100,8 +100,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::floor_divide(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::floor_divide(result, self_, other),
         )
     }
 
@@ -109,8 +109,8 @@ mod forward {
         assembly::result(
             "floor_divide.Scalar",
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::floor_divide_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::floor_divide_scalar(result, self_, other),
         )
     }
 
@@ -119,8 +119,8 @@ mod forward {
             "floor_divide_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::floor_divide_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::floor_divide_scalar(result, self_, other),
         )
     }
 }

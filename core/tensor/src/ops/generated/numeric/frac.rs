@@ -54,7 +54,12 @@ mod forward {
     use super::*;
 
     pub fn frac(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("frac", [self_], |[self_]| rules::like(self_), |result, [self_]| numeric::frac(result, self_))
+        assembly::result(
+            "frac",
+            [self_],
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::frac(result, self_),
+        )
     }
 
     pub fn frac_(self_: &Tensor) -> Result<()> {
@@ -62,8 +67,8 @@ mod forward {
             "frac_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::frac(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::frac(result, self_),
         )
     }
 
@@ -73,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::frac(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::frac(result, self_),
         )
     }
 }

@@ -51,8 +51,8 @@ mod forward {
         assembly::result(
             "gcd",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::gcd(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::gcd(result, self_, other),
         )
     }
 
@@ -61,8 +61,8 @@ mod forward {
             "gcd_",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::gcd(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::gcd(result, self_, other),
         )
     }
 
@@ -72,8 +72,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::gcd(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::gcd(result, self_, other),
         )
     }
 }

@@ -52,8 +52,8 @@ mod forward {
         assembly::result(
             "heaviside",
             [self_, values],
-            |[self_, values]| rules::heaviside(self_, values),
-            |result, [self_, values]| numeric::heaviside(result, self_, values),
+            |&[self_, values]| rules::heaviside(self_, values),
+            |result, &[self_, values]| numeric::heaviside(result, self_, values),
         )
     }
 
@@ -62,8 +62,8 @@ mod forward {
             "heaviside_",
             Overlap::Elementwise,
             [self_, values],
-            |[self_, values]| rules::heaviside(self_, values),
-            |result, [self_, values]| numeric::heaviside(result, self_, values),
+            |&[self_, values]| rules::heaviside(self_, values),
+            |result, &[self_, values]| numeric::heaviside(result, self_, values),
         )
     }
 
@@ -73,8 +73,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, values],
             out,
-            |[self_, values]| rules::heaviside(self_, values),
-            |result, [self_, values]| numeric::heaviside(result, self_, values),
+            |&[self_, values]| rules::heaviside(self_, values),
+            |result, &[self_, values]| numeric::heaviside(result, self_, values),
         )
     }
 }

@@ -51,8 +51,8 @@ mod forward {
         assembly::result(
             "lcm",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::lcm(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::lcm(result, self_, other),
         )
     }
 
@@ -61,8 +61,8 @@ mod forward {
             "lcm_",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::lcm(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::lcm(result, self_, other),
         )
     }
 
@@ -72,8 +72,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::lcm(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::lcm(result, self_, other),
         )
     }
 }

@@ -101,8 +101,8 @@ mod forward {
         assembly::result(
             "lerp.Scalar",
             [self_, end],
-            |[self_, end]| rules::arithmetic(self_, end),
-            |result, [self_, end]| numeric::lerp_scalar(result, self_, end, weight),
+            |&[self_, end]| rules::arithmetic(self_, end),
+            |result, &[self_, end]| numeric::lerp_scalar(result, self_, end, weight),
         )
     }
 
@@ -111,8 +111,8 @@ mod forward {
             "lerp_.Scalar",
             Overlap::Elementwise,
             [self_, end],
-            |[self_, end]| rules::arithmetic(self_, end),
-            |result, [self_, end]| numeric::lerp_scalar(result, self_, end, weight),
+            |&[self_, end]| rules::arithmetic(self_, end),
+            |result, &[self_, end]| numeric::lerp_scalar(result, self_, end, weight),
         )
     }
 
@@ -122,8 +122,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, end],
             out,
-            |[self_, end]| rules::arithmetic(self_, end),
-            |result, [self_, end]| numeric::lerp_scalar(result, self_, end, weight),
+            |&[self_, end]| rules::arithmetic(self_, end),
+            |result, &[self_, end]| numeric::lerp_scalar(result, self_, end, weight),
         )
     }
 
@@ -131,8 +131,8 @@ mod forward {
         assembly::result(
             "lerp.Tensor",
             [self_, end, weight],
-            |[self_, end, weight]| rules::ternary(self_, end, weight),
-            |result, [self_, end, weight]| numeric::lerp(result, self_, end, weight),
+            |&[self_, end, weight]| rules::ternary(self_, end, weight),
+            |result, &[self_, end, weight]| numeric::lerp(result, self_, end, weight),
         )
     }
 
@@ -141,8 +141,8 @@ mod forward {
             "lerp_.Tensor",
             Overlap::Elementwise,
             [self_, end, weight],
-            |[self_, end, weight]| rules::ternary(self_, end, weight),
-            |result, [self_, end, weight]| numeric::lerp(result, self_, end, weight),
+            |&[self_, end, weight]| rules::ternary(self_, end, weight),
+            |result, &[self_, end, weight]| numeric::lerp(result, self_, end, weight),
         )
     }
 
@@ -152,8 +152,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, end, weight],
             out,
-            |[self_, end, weight]| rules::ternary(self_, end, weight),
-            |result, [self_, end, weight]| numeric::lerp(result, self_, end, weight),
+            |&[self_, end, weight]| rules::ternary(self_, end, weight),
+            |result, &[self_, end, weight]| numeric::lerp(result, self_, end, weight),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "minimum",
             [self_, other],
-            |[self_, other]| rules::minimum(self_, other),
-            |result, [self_, other]| numeric::minimum(result, self_, other),
+            |&[self_, other]| rules::minimum(self_, other),
+            |result, &[self_, other]| numeric::minimum(result, self_, other),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::minimum(self_, other),
-            |result, [self_, other]| numeric::minimum(result, self_, other),
+            |&[self_, other]| rules::minimum(self_, other),
+            |result, &[self_, other]| numeric::minimum(result, self_, other),
         )
     }
 }

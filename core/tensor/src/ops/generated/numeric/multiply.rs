@@ -89,8 +89,8 @@ mod forward {
         assembly::result(
             "multiply.Tensor",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| pointwise::mul(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
         )
     }
 
@@ -99,8 +99,8 @@ mod forward {
             "multiply_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| pointwise::mul(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
         )
     }
 
@@ -110,8 +110,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| pointwise::mul(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
         )
     }
 
@@ -119,8 +119,8 @@ mod forward {
         assembly::result(
             "multiply.Scalar",
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| pointwise::mul_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
         )
     }
 
@@ -129,8 +129,8 @@ mod forward {
             "multiply_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| pointwise::mul_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
         )
     }
 }

@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "nan_to_num",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
         )
     }
 
@@ -75,8 +75,8 @@ mod forward {
             "nan_to_num_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
         )
     }
 
@@ -92,8 +92,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::nan_to_num(result, self_, nan, posinf, neginf),
         )
     }
 }

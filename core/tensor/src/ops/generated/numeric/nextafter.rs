@@ -52,8 +52,8 @@ mod forward {
         assembly::result(
             "nextafter",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::nextafter(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::nextafter(result, self_, other),
         )
     }
 
@@ -62,8 +62,8 @@ mod forward {
             "nextafter_",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::nextafter(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::nextafter(result, self_, other),
         )
     }
 
@@ -73,8 +73,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::nextafter(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::nextafter(result, self_, other),
         )
     }
 }

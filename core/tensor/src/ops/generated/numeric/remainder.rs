@@ -118,8 +118,8 @@ mod forward {
         assembly::result(
             "remainder.Tensor",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::remainder(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::remainder(result, self_, other),
         )
     }
 
@@ -128,8 +128,8 @@ mod forward {
             "remainder_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::remainder(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::remainder(result, self_, other),
         )
     }
 
@@ -139,8 +139,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| numeric::remainder(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| numeric::remainder(result, self_, other),
         )
     }
 
@@ -148,8 +148,8 @@ mod forward {
         assembly::result(
             "remainder.Scalar",
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::remainder_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::remainder_scalar(result, self_, other),
         )
     }
 
@@ -158,8 +158,8 @@ mod forward {
             "remainder_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::remainder_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::remainder_scalar(result, self_, other),
         )
     }
 
@@ -169,8 +169,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| numeric::remainder_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| numeric::remainder_scalar(result, self_, other),
         )
     }
 
@@ -178,8 +178,8 @@ mod forward {
         assembly::result(
             "remainder.Scalar_Tensor",
             [other],
-            |[other]| rules::arithmetic_scalar(other, self_),
-            |result, [other]| numeric::scalar_remainder(result, self_, other),
+            |&[other]| rules::arithmetic_scalar(other, self_),
+            |result, &[other]| numeric::scalar_remainder(result, self_, other),
         )
     }
 }

@@ -99,8 +99,8 @@ mod forward {
         assembly::result(
             "round",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::round(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round(result, self_),
         )
     }
 
@@ -109,8 +109,8 @@ mod forward {
             "round_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::round(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round(result, self_),
         )
     }
 
@@ -120,8 +120,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::round(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round(result, self_),
         )
     }
 
@@ -129,8 +129,8 @@ mod forward {
         assembly::result(
             "round.decimals",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::round_decimals(result, self_, decimals),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round_decimals(result, self_, decimals),
         )
     }
 
@@ -139,8 +139,8 @@ mod forward {
             "round_.decimals",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::round_decimals(result, self_, decimals),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round_decimals(result, self_, decimals),
         )
     }
 
@@ -150,8 +150,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::round_decimals(result, self_, decimals),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::round_decimals(result, self_, decimals),
         )
     }
 }

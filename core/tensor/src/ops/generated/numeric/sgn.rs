@@ -54,7 +54,7 @@ mod forward {
     use super::*;
 
     pub fn sgn(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("sgn", [self_], |[self_]| rules::like(self_), |result, [self_]| numeric::sgn(result, self_))
+        assembly::result("sgn", [self_], |&[self_]| rules::like(self_), |result, &[self_]| numeric::sgn(result, self_))
     }
 
     pub fn sgn_(self_: &Tensor) -> Result<()> {
@@ -62,8 +62,8 @@ mod forward {
             "sgn_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::sgn(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
         )
     }
 
@@ -73,8 +73,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::sgn(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
         )
     }
 }

@@ -54,7 +54,7 @@ mod forward {
     use super::*;
 
     pub fn sign(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("sign", [self_], |[self_]| rules::sign(self_), |result, [self_]| numeric::sgn(result, self_))
+        assembly::result("sign", [self_], |&[self_]| rules::sign(self_), |result, &[self_]| numeric::sgn(result, self_))
     }
 
     pub fn sign_(self_: &Tensor) -> Result<()> {
@@ -62,8 +62,8 @@ mod forward {
             "sign_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::sign(self_),
-            |result, [self_]| numeric::sgn(result, self_),
+            |&[self_]| rules::sign(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
         )
     }
 
@@ -73,8 +73,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::sign(self_),
-            |result, [self_]| numeric::sgn(result, self_),
+            |&[self_]| rules::sign(self_),
+            |result, &[self_]| numeric::sgn(result, self_),
         )
     }
 }

@@ -87,8 +87,8 @@ mod forward {
         assembly::result(
             "subtract.Tensor",
             [self_, other],
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::sub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
         )
     }
 
@@ -97,8 +97,8 @@ mod forward {
             "subtract_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::sub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
         )
     }
 
@@ -108,8 +108,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::sub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
         )
     }
 
@@ -117,8 +117,8 @@ mod forward {
         assembly::result(
             "subtract.Scalar",
             [self_],
-            |[self_]| rules::sub_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::sub_scalar(result, self_, other, alpha),
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
         )
     }
 
@@ -127,8 +127,8 @@ mod forward {
             "subtract_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::sub_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::sub_scalar(result, self_, other, alpha),
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
         )
     }
 }

@@ -89,8 +89,8 @@ mod forward {
         assembly::result(
             "true_divide.Tensor",
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| pointwise::div(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
         )
     }
 
@@ -99,8 +99,8 @@ mod forward {
             "true_divide_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| pointwise::div(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
         )
     }
 
@@ -110,8 +110,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| pointwise::div(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
         )
     }
 
@@ -119,8 +119,8 @@ mod forward {
         assembly::result(
             "true_divide.Scalar",
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| pointwise::div_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
         )
     }
 
@@ -129,8 +129,8 @@ mod forward {
             "true_divide_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| pointwise::div_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "trunc",
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::trunc(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::trunc(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "trunc_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::trunc(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::trunc(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::like(self_),
-            |result, [self_]| numeric::trunc(result, self_),
+            |&[self_]| rules::like(self_),
+            |result, &[self_]| numeric::trunc(result, self_),
         )
     }
 }

@@ -88,8 +88,8 @@ mod forward {
         assembly::result(
             "add.Tensor",
             [self_, other],
-            |[self_, other]| rules::add(self_, other, alpha),
-            |result, [self_, other]| pointwise::add(result, self_, other, alpha),
+            |&[self_, other]| rules::add(self_, other, alpha),
+            |result, &[self_, other]| pointwise::add(result, self_, other, alpha),
         )
     }
 
@@ -98,8 +98,8 @@ mod forward {
             "add_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::add(self_, other, alpha),
-            |result, [self_, other]| pointwise::add(result, self_, other, alpha),
+            |&[self_, other]| rules::add(self_, other, alpha),
+            |result, &[self_, other]| pointwise::add(result, self_, other, alpha),
         )
     }
 
@@ -109,8 +109,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::add(self_, other, alpha),
-            |result, [self_, other]| pointwise::add(result, self_, other, alpha),
+            |&[self_, other]| rules::add(self_, other, alpha),
+            |result, &[self_, other]| pointwise::add(result, self_, other, alpha),
         )
     }
 
@@ -118,8 +118,8 @@ mod forward {
         assembly::result(
             "add.Scalar",
             [self_],
-            |[self_]| rules::add_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::add_scalar(result, self_, other, alpha),
+            |&[self_]| rules::add_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::add_scalar(result, self_, other, alpha),
         )
     }
 
@@ -128,8 +128,8 @@ mod forward {
             "add_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::add_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::add_scalar(result, self_, other, alpha),
+            |&[self_]| rules::add_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::add_scalar(result, self_, other, alpha),
         )
     }
 }

@@ -107,8 +107,8 @@ mod forward {
         assembly::result(
             "clamp",
             [self_],
-            |[self_]| rules::clamp(self_, min, max),
-            |result, [self_]| pointwise::clamp(result, self_, min, max),
+            |&[self_]| rules::clamp(self_, min, max),
+            |result, &[self_]| pointwise::clamp(result, self_, min, max),
         )
     }
 
@@ -117,8 +117,8 @@ mod forward {
             "clamp_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::clamp(self_, min, max),
-            |result, [self_]| pointwise::clamp(result, self_, min, max),
+            |&[self_]| rules::clamp(self_, min, max),
+            |result, &[self_]| pointwise::clamp(result, self_, min, max),
         )
     }
 
@@ -128,8 +128,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::clamp(self_, min, max),
-            |result, [self_]| pointwise::clamp(result, self_, min, max),
+            |&[self_]| rules::clamp(self_, min, max),
+            |result, &[self_]| pointwise::clamp(result, self_, min, max),
         )
     }
 

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "clamp_max",
             [self_],
-            |[self_]| rules::clamp_scalar(self_, max),
-            |result, [self_]| pointwise::clamp_max(result, self_, max),
+            |&[self_]| rules::clamp_scalar(self_, max),
+            |result, &[self_]| pointwise::clamp_max(result, self_, max),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "clamp_max_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::clamp_scalar(self_, max),
-            |result, [self_]| pointwise::clamp_max(result, self_, max),
+            |&[self_]| rules::clamp_scalar(self_, max),
+            |result, &[self_]| pointwise::clamp_max(result, self_, max),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::clamp_scalar(self_, max),
-            |result, [self_]| pointwise::clamp_max(result, self_, max),
+            |&[self_]| rules::clamp_scalar(self_, max),
+            |result, &[self_]| pointwise::clamp_max(result, self_, max),
         )
     }
 }

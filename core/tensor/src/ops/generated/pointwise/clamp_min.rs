@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "clamp_min",
             [self_],
-            |[self_]| rules::clamp_scalar(self_, min),
-            |result, [self_]| pointwise::clamp_min(result, self_, min),
+            |&[self_]| rules::clamp_scalar(self_, min),
+            |result, &[self_]| pointwise::clamp_min(result, self_, min),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "clamp_min_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::clamp_scalar(self_, min),
-            |result, [self_]| pointwise::clamp_min(result, self_, min),
+            |&[self_]| rules::clamp_scalar(self_, min),
+            |result, &[self_]| pointwise::clamp_min(result, self_, min),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::clamp_scalar(self_, min),
-            |result, [self_]| pointwise::clamp_min(result, self_, min),
+            |&[self_]| rules::clamp_scalar(self_, min),
+            |result, &[self_]| pointwise::clamp_min(result, self_, min),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "div.Scalar",
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| pointwise::div_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             "div_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| pointwise::div_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| pointwise::div_scalar(result, self_, other),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "div.Scalar_mode",
             [self_],
-            |[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
-            |result, [self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             "div_.Scalar_mode",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
-            |result, [self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
+            |&[self_]| rules::divide_mode_scalar(self_, other, rounding_mode),
+            |result, &[self_]| pointwise::div_mode_scalar(result, self_, other, rounding_mode),
         )
     }
 }

@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "div.Tensor",
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| pointwise::div(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "div_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| pointwise::div(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| pointwise::div(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| pointwise::div(result, self_, other),
         )
     }
 }

@@ -59,8 +59,8 @@ mod forward {
         assembly::result(
             "div.Tensor_mode",
             [self_, other],
-            |[self_, other]| rules::divide_mode(self_, other, rounding_mode),
-            |result, [self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
         )
     }
 
@@ -69,8 +69,8 @@ mod forward {
             "div_.Tensor_mode",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::divide_mode(self_, other, rounding_mode),
-            |result, [self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
         )
     }
 
@@ -80,8 +80,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::divide_mode(self_, other, rounding_mode),
-            |result, [self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
+            |&[self_, other]| rules::divide_mode(self_, other, rounding_mode),
+            |result, &[self_, other]| pointwise::div_mode(result, self_, other, rounding_mode),
         )
     }
 }

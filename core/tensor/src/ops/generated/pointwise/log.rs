@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "log",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::log(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::log(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "log_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::log(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::log(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| elementary::log(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| elementary::log(result, self_),
         )
     }
 }

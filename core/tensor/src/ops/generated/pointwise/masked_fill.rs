@@ -77,8 +77,8 @@ mod forward {
         assembly::result(
             "masked_fill.Scalar",
             [self_, mask],
-            |[self_, mask]| rules::masked_fill(self_, mask, value),
-            |result, [self_, mask]| pointwise::masked_fill(result, self_, mask, value),
+            |&[self_, mask]| rules::masked_fill(self_, mask, value),
+            |result, &[self_, mask]| pointwise::masked_fill(result, self_, mask, value),
         )
     }
 
@@ -87,8 +87,8 @@ mod forward {
             "masked_fill_.Scalar",
             Overlap::Elementwise,
             [self_, mask],
-            |[self_, mask]| rules::masked_fill(self_, mask, value),
-            |result, [self_, mask]| pointwise::masked_fill(result, self_, mask, value),
+            |&[self_, mask]| rules::masked_fill(self_, mask, value),
+            |result, &[self_, mask]| pointwise::masked_fill(result, self_, mask, value),
         )
     }
 
@@ -96,8 +96,8 @@ mod forward {
         assembly::result(
             "masked_fill.Tensor",
             [self_, mask, value],
-            |[self_, mask, value]| rules::masked_fill_tensor(self_, mask, value),
-            |result, [self_, mask, value]| pointwise::masked_fill_tensor(result, self_, mask, value),
+            |&[self_, mask, value]| rules::masked_fill_tensor(self_, mask, value),
+            |result, &[self_, mask, value]| pointwise::masked_fill_tensor(result, self_, mask, value),
         )
     }
 
@@ -106,8 +106,8 @@ mod forward {
             "masked_fill_.Tensor",
             Overlap::Elementwise,
             [self_, mask, value],
-            |[self_, mask, value]| rules::masked_fill_tensor(self_, mask, value),
-            |result, [self_, mask, value]| pointwise::masked_fill_tensor(result, self_, mask, value),
+            |&[self_, mask, value]| rules::masked_fill_tensor(self_, mask, value),
+            |result, &[self_, mask, value]| pointwise::masked_fill_tensor(result, self_, mask, value),
         )
     }
 }

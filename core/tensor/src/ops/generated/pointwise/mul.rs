@@ -88,8 +88,8 @@ mod forward {
         assembly::result(
             "mul.Tensor",
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| pointwise::mul(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
         )
     }
 
@@ -98,8 +98,8 @@ mod forward {
             "mul_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| pointwise::mul(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
         )
     }
 
@@ -109,8 +109,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::arithmetic(self_, other),
-            |result, [self_, other]| pointwise::mul(result, self_, other),
+            |&[self_, other]| rules::arithmetic(self_, other),
+            |result, &[self_, other]| pointwise::mul(result, self_, other),
         )
     }
 
@@ -118,8 +118,8 @@ mod forward {
         assembly::result(
             "mul.Scalar",
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| pointwise::mul_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
         )
     }
 
@@ -128,8 +128,8 @@ mod forward {
             "mul_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::arithmetic_scalar(self_, other),
-            |result, [self_]| pointwise::mul_scalar(result, self_, other),
+            |&[self_]| rules::arithmetic_scalar(self_, other),
+            |result, &[self_]| pointwise::mul_scalar(result, self_, other),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "neg",
             [self_],
-            |[self_]| rules::negate(self_),
-            |result, [self_]| pointwise::neg(result, self_),
+            |&[self_]| rules::negate(self_),
+            |result, &[self_]| pointwise::neg(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "neg_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::negate(self_),
-            |result, [self_]| pointwise::neg(result, self_),
+            |&[self_]| rules::negate(self_),
+            |result, &[self_]| pointwise::neg(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::negate(self_),
-            |result, [self_]| pointwise::neg(result, self_),
+            |&[self_]| rules::negate(self_),
+            |result, &[self_]| pointwise::neg(result, self_),
         )
     }
 }

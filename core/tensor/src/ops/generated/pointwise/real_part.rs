@@ -31,8 +31,8 @@ mod forward {
         assembly::result(
             "_real_part",
             [self_],
-            |[self_]| rules::real_part(self_),
-            |result, [self_]| pointwise::real_part(result, self_),
+            |&[self_]| rules::real_part(self_),
+            |result, &[self_]| pointwise::real_part(result, self_),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "relu",
             [self_],
-            |[self_]| rules::unary_real(self_),
-            |result, [self_]| pointwise::relu(result, self_),
+            |&[self_]| rules::unary_real(self_),
+            |result, &[self_]| pointwise::relu(result, self_),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
             "relu_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_real(self_),
-            |result, [self_]| pointwise::relu(result, self_),
+            |&[self_]| rules::unary_real(self_),
+            |result, &[self_]| pointwise::relu(result, self_),
         )
     }
 }

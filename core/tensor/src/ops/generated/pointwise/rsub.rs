@@ -54,8 +54,8 @@ mod forward {
         assembly::result(
             "rsub.Tensor",
             [self_, other],
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::rsub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::rsub(result, self_, other, alpha),
         )
     }
 
@@ -63,8 +63,8 @@ mod forward {
         assembly::result(
             "rsub.Scalar",
             [self_],
-            |[self_]| rules::sub_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::rsub_scalar(result, self_, other, alpha),
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::rsub_scalar(result, self_, other, alpha),
         )
     }
 }

@@ -90,8 +90,8 @@ mod forward {
         assembly::result(
             "sub.Tensor",
             [self_, other],
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::sub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
         )
     }
 
@@ -100,8 +100,8 @@ mod forward {
             "sub_.Tensor",
             Overlap::Elementwise,
             [self_, other],
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::sub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
         )
     }
 
@@ -111,8 +111,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::sub(self_, other, alpha),
-            |result, [self_, other]| pointwise::sub(result, self_, other, alpha),
+            |&[self_, other]| rules::sub(self_, other, alpha),
+            |result, &[self_, other]| pointwise::sub(result, self_, other, alpha),
         )
     }
 
@@ -120,8 +120,8 @@ mod forward {
         assembly::result(
             "sub.Scalar",
             [self_],
-            |[self_]| rules::sub_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::sub_scalar(result, self_, other, alpha),
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
         )
     }
 
@@ -130,8 +130,8 @@ mod forward {
             "sub_.Scalar",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::sub_scalar(self_, other, alpha),
-            |result, [self_]| pointwise::sub_scalar(result, self_, other, alpha),
+            |&[self_]| rules::sub_scalar(self_, other, alpha),
+            |result, &[self_]| pointwise::sub_scalar(result, self_, other, alpha),
         )
     }
 }

@@ -49,8 +49,8 @@ mod forward {
         assembly::result(
             "threshold_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::threshold_backward(grad_output, self_, threshold),
-            |result, [grad_output, self_]| pointwise::threshold_backward(result, grad_output, self_, threshold),
+            |&[grad_output, self_]| rules::threshold_backward(grad_output, self_, threshold),
+            |result, &[grad_output, self_]| pointwise::threshold_backward(result, grad_output, self_, threshold),
         )
     }
 
@@ -65,8 +65,8 @@ mod forward {
             Overlap::Elementwise,
             [grad_output, self_],
             grad_input,
-            |[grad_output, self_]| rules::threshold_backward(grad_output, self_, threshold),
-            |result, [grad_output, self_]| pointwise::threshold_backward(result, grad_output, self_, threshold),
+            |&[grad_output, self_]| rules::threshold_backward(grad_output, self_, threshold),
+            |result, &[grad_output, self_]| pointwise::threshold_backward(result, grad_output, self_, threshold),
         )
     }
 }

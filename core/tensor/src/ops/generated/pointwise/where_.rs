@@ -90,8 +90,8 @@ mod forward {
         assembly::result(
             "where.self",
             [condition, self_, other],
-            |[condition, self_, other]| rules::where_self(condition, self_, other),
-            |result, [condition, self_, other]| pointwise::where_self(result, condition, self_, other),
+            |&[condition, self_, other]| rules::where_self(condition, self_, other),
+            |result, &[condition, self_, other]| pointwise::where_self(result, condition, self_, other),
         )
     }
 
@@ -101,8 +101,8 @@ mod forward {
             Overlap::Elementwise,
             [condition, self_, other],
             out,
-            |[condition, self_, other]| rules::where_self(condition, self_, other),
-            |result, [condition, self_, other]| pointwise::where_self(result, condition, self_, other),
+            |&[condition, self_, other]| rules::where_self(condition, self_, other),
+            |result, &[condition, self_, other]| pointwise::where_self(result, condition, self_, other),
         )
     }
 }

@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "_adaptive_avg_pool2d_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::adaptive_avg_pool2d_backward(grad_output, self_),
-            |result, [grad_output, self_]| pooling::adaptive_avg_pool2d_backward(result, grad_output, self_),
+            |&[grad_output, self_]| rules::adaptive_avg_pool2d_backward(grad_output, self_),
+            |result, &[grad_output, self_]| pooling::adaptive_avg_pool2d_backward(result, grad_output, self_),
         )
     }
 }

@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "adaptive_avg_pool3d",
             [self_],
-            |[self_]| rules::adaptive_avg_pool3d(self_, output_size),
-            |result, [self_]| pooling::adaptive_avg_pool3d(result, self_, output_size),
+            |&[self_]| rules::adaptive_avg_pool3d(self_, output_size),
+            |result, &[self_]| pooling::adaptive_avg_pool3d(result, self_, output_size),
         )
     }
 }

@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "adaptive_max_pool2d_backward",
             [grad_output, self_, indices],
-            |[grad_output, self_, indices]| rules::adaptive_max_pool2d_backward(grad_output, self_, indices),
-            |result, [grad_output, self_, indices]| {
+            |&[grad_output, self_, indices]| rules::adaptive_max_pool2d_backward(grad_output, self_, indices),
+            |result, &[grad_output, self_, indices]| {
                 pooling::adaptive_max_pool2d_backward(result, grad_output, self_, indices)
             },
         )

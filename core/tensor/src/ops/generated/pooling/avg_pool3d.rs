@@ -64,10 +64,10 @@ mod forward {
         assembly::result(
             "avg_pool3d",
             [self_],
-            |[self_]| {
+            |&[self_]| {
                 rules::avg_pool3d(self_, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
             },
-            |result, [self_]| {
+            |result, &[self_]| {
                 pooling::avg_pool3d(
                     result,
                     self_,

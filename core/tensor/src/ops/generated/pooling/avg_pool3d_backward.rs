@@ -74,7 +74,7 @@ mod forward {
         assembly::result(
             "avg_pool3d_backward",
             [grad_output, self_],
-            |[grad_output, self_]| {
+            |&[grad_output, self_]| {
                 rules::avg_pool3d_backward(
                     grad_output,
                     self_,
@@ -86,7 +86,7 @@ mod forward {
                     divisor_override,
                 )
             },
-            |result, [grad_output, self_]| {
+            |result, &[grad_output, self_]| {
                 pooling::avg_pool3d_backward(
                     result,
                     grad_output,

@@ -48,10 +48,10 @@ mod forward {
         assembly::result(
             "fractional_max_pool3d_backward",
             [grad_output, self_, indices],
-            |[grad_output, self_, indices]| {
+            |&[grad_output, self_, indices]| {
                 rules::fractional_max_pool3d_backward(grad_output, self_, kernel_size, output_size, indices)
             },
-            |result, [grad_output, self_, indices]| {
+            |result, &[grad_output, self_, indices]| {
                 pooling::fractional_max_pool3d_backward(result, grad_output, self_, kernel_size, output_size, indices)
             },
         )

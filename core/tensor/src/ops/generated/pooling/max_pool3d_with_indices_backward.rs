@@ -74,7 +74,7 @@ mod forward {
         assembly::result(
             "max_pool3d_with_indices_backward",
             [grad_output, self_, indices],
-            |[grad_output, self_, indices]| {
+            |&[grad_output, self_, indices]| {
                 rules::max_pool3d_with_indices_backward(
                     grad_output,
                     self_,
@@ -86,7 +86,7 @@ mod forward {
                     indices,
                 )
             },
-            |result, [grad_output, self_, indices]| {
+            |result, &[grad_output, self_, indices]| {
                 pooling::max_pool3d_with_indices_backward(
                     result,
                     grad_output,

@@ -99,8 +99,8 @@ mod forward {
         assembly::result(
             "bernoulli",
             [self_],
-            |[self_]| rules::bernoulli(self_, generator),
-            |result, [self_]| random::bernoulli(result, self_, generator),
+            |&[self_]| rules::bernoulli(self_, generator),
+            |result, &[self_]| random::bernoulli(result, self_, generator),
         )
     }
 
@@ -110,8 +110,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::bernoulli(self_, generator),
-            |result, [self_]| random::bernoulli(result, self_, generator),
+            |&[self_]| rules::bernoulli(self_, generator),
+            |result, &[self_]| random::bernoulli(result, self_, generator),
         )
     }
 
@@ -119,8 +119,8 @@ mod forward {
         assembly::result(
             "bernoulli.p",
             [self_],
-            |[self_]| rules::bernoulli_p(self_, p, generator),
-            |result, [self_]| random::bernoulli_p(result, self_, p, generator),
+            |&[self_]| rules::bernoulli_p(self_, p, generator),
+            |result, &[self_]| random::bernoulli_p(result, self_, p, generator),
         )
     }
 

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "binomial",
             [count, prob],
-            |[count, prob]| rules::binomial(count, prob),
-            |result, [count, prob]| random::binomial(result, count, prob, generator),
+            |&[count, prob]| rules::binomial(count, prob),
+            |result, &[count, prob]| random::binomial(result, count, prob, generator),
         )
     }
 }

@@ -55,8 +55,8 @@ mod forward {
         assembly::result(
             "multinomial",
             [self_],
-            |[self_]| rules::multinomial(self_, num_samples, replacement),
-            |result, [self_]| random::multinomial(result, self_, num_samples, replacement, generator),
+            |&[self_]| rules::multinomial(self_, num_samples, replacement),
+            |result, &[self_]| random::multinomial(result, self_, num_samples, replacement, generator),
         )
     }
 
@@ -72,8 +72,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::multinomial(self_, num_samples, replacement),
-            |result, [self_]| random::multinomial(result, self_, num_samples, replacement, generator),
+            |&[self_]| rules::multinomial(self_, num_samples, replacement),
+            |result, &[self_]| random::multinomial(result, self_, num_samples, replacement, generator),
         )
     }
 }

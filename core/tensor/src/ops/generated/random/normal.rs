@@ -188,8 +188,8 @@ mod forward {
         assembly::result(
             "normal.float_float",
             [],
-            |[]| rules::normal(mean, std, size, generator, options),
-            |result, []| random::normal(result, mean, std, size, generator, options),
+            |&[]| rules::normal(mean, std, size, generator, options),
+            |result, &[]| random::normal(result, mean, std, size, generator, options),
         )
     }
 
@@ -205,8 +205,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::normal(mean, std, size, generator, out.options()),
-            |result, []| random::normal(result, mean, std, size, generator, out.options()),
+            |&[]| rules::normal(mean, std, size, generator, out.options()),
+            |result, &[]| random::normal(result, mean, std, size, generator, out.options()),
         )
     }
 
@@ -214,8 +214,8 @@ mod forward {
         assembly::result(
             "normal.Tensor_float",
             [mean],
-            |[mean]| rules::normal_of_means(mean, std, generator),
-            |result, [mean]| random::normal_of_means(result, mean, std, generator),
+            |&[mean]| rules::normal_of_means(mean, std, generator),
+            |result, &[mean]| random::normal_of_means(result, mean, std, generator),
         )
     }
 
@@ -225,8 +225,8 @@ mod forward {
             Overlap::Temporary,
             [mean],
             out,
-            |[mean]| rules::normal_of_means(mean, std, generator),
-            |result, [mean]| random::normal_of_means(result, mean, std, generator),
+            |&[mean]| rules::normal_of_means(mean, std, generator),
+            |result, &[mean]| random::normal_of_means(result, mean, std, generator),
         )
     }
 
@@ -234,8 +234,8 @@ mod forward {
         assembly::result(
             "normal.float_Tensor",
             [std],
-            |[std]| rules::normal_of_deviations(mean, std, generator),
-            |result, [std]| random::normal_of_deviations(result, mean, std, generator),
+            |&[std]| rules::normal_of_deviations(mean, std, generator),
+            |result, &[std]| random::normal_of_deviations(result, mean, std, generator),
         )
     }
 
@@ -245,8 +245,8 @@ mod forward {
             Overlap::Temporary,
             [std],
             out,
-            |[std]| rules::normal_of_deviations(mean, std, generator),
-            |result, [std]| random::normal_of_deviations(result, mean, std, generator),
+            |&[std]| rules::normal_of_deviations(mean, std, generator),
+            |result, &[std]| random::normal_of_deviations(result, mean, std, generator),
         )
     }
 
@@ -254,8 +254,8 @@ mod forward {
         assembly::result(
             "normal.Tensor_Tensor",
             [mean, std],
-            |[mean, std]| rules::normal_of_both(mean, std, generator),
-            |result, [mean, std]| random::normal_of_both(result, mean, std, generator),
+            |&[mean, std]| rules::normal_of_both(mean, std, generator),
+            |result, &[mean, std]| random::normal_of_both(result, mean, std, generator),
         )
     }
 
@@ -270,8 +270,8 @@ mod forward {
             Overlap::Temporary,
             [mean, std],
             out,
-            |[mean, std]| rules::normal_of_both(mean, std, generator),
-            |result, [mean, std]| random::normal_of_both(result, mean, std, generator),
+            |&[mean, std]| rules::normal_of_both(mean, std, generator),
+            |result, &[mean, std]| random::normal_of_both(result, mean, std, generator),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "poisson",
             [self_],
-            |[self_]| rules::sampled(self_),
-            |result, [self_]| random::poisson(result, self_, generator),
+            |&[self_]| rules::sampled(self_),
+            |result, &[self_]| random::poisson(result, self_, generator),
         )
     }
 }

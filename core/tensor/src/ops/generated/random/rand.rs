@@ -69,7 +69,12 @@ mod forward {
     use super::*;
 
     pub fn rand(size: &[i64], options: Options) -> Result<Tensor> {
-        assembly::result("rand", [], |[]| rules::sized(size, options), |result, []| random::rand(result, size, options))
+        assembly::result(
+            "rand",
+            [],
+            |&[]| rules::sized(size, options),
+            |result, &[]| random::rand(result, size, options),
+        )
     }
 
     pub fn rand_out(size: &[i64], out: &Tensor) -> Result<()> {
@@ -78,8 +83,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::sized(size, out.options()),
-            |result, []| random::rand(result, size, out.options()),
+            |&[]| rules::sized(size, out.options()),
+            |result, &[]| random::rand(result, size, out.options()),
         )
     }
 
@@ -87,8 +92,8 @@ mod forward {
         assembly::result(
             "rand.generator",
             [],
-            |[]| rules::sized_generator(size, generator, options),
-            |result, []| random::rand_generator(result, size, generator, options),
+            |&[]| rules::sized_generator(size, generator, options),
+            |result, &[]| random::rand_generator(result, size, generator, options),
         )
     }
 
@@ -98,8 +103,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::sized_generator(size, generator, out.options()),
-            |result, []| random::rand_generator(result, size, generator, out.options()),
+            |&[]| rules::sized_generator(size, generator, out.options()),
+            |result, &[]| random::rand_generator(result, size, generator, out.options()),
         )
     }
 }

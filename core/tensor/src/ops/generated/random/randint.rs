@@ -138,8 +138,8 @@ mod forward {
         assembly::result(
             "randint",
             [],
-            |[]| rules::randint(high, size, options),
-            |result, []| random::randint(result, high, size, options),
+            |&[]| rules::randint(high, size, options),
+            |result, &[]| random::randint(result, high, size, options),
         )
     }
 
@@ -149,8 +149,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::randint(high, size, out.options()),
-            |result, []| random::randint(result, high, size, out.options()),
+            |&[]| rules::randint(high, size, out.options()),
+            |result, &[]| random::randint(result, high, size, out.options()),
         )
     }
 
@@ -163,8 +163,8 @@ mod forward {
         assembly::result(
             "randint.generator",
             [],
-            |[]| rules::randint_generator(high, size, generator, options),
-            |result, []| random::randint_generator(result, high, size, generator, options),
+            |&[]| rules::randint_generator(high, size, generator, options),
+            |result, &[]| random::randint_generator(result, high, size, generator, options),
         )
     }
 
@@ -174,8 +174,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::randint_generator(high, size, generator, out.options()),
-            |result, []| random::randint_generator(result, high, size, generator, out.options()),
+            |&[]| rules::randint_generator(high, size, generator, out.options()),
+            |result, &[]| random::randint_generator(result, high, size, generator, out.options()),
         )
     }
 
@@ -183,8 +183,8 @@ mod forward {
         assembly::result(
             "randint.low",
             [],
-            |[]| rules::randint_low(low, high, size, options),
-            |result, []| random::randint_low(result, low, high, size, options),
+            |&[]| rules::randint_low(low, high, size, options),
+            |result, &[]| random::randint_low(result, low, high, size, options),
         )
     }
 
@@ -194,8 +194,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::randint_low(low, high, size, out.options()),
-            |result, []| random::randint_low(result, low, high, size, out.options()),
+            |&[]| rules::randint_low(low, high, size, out.options()),
+            |result, &[]| random::randint_low(result, low, high, size, out.options()),
         )
     }
 
@@ -209,8 +209,8 @@ mod forward {
         assembly::result(
             "randint.low_generator",
             [],
-            |[]| rules::randint_low_generator(low, high, size, generator, options),
-            |result, []| random::randint_low_generator(result, low, high, size, generator, options),
+            |&[]| rules::randint_low_generator(low, high, size, generator, options),
+            |result, &[]| random::randint_low_generator(result, low, high, size, generator, options),
         )
     }
 
@@ -226,8 +226,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::randint_low_generator(low, high, size, generator, out.options()),
-            |result, []| random::randint_low_generator(result, low, high, size, generator, out.options()),
+            |&[]| rules::randint_low_generator(low, high, size, generator, out.options()),
+            |result, &[]| random::randint_low_generator(result, low, high, size, generator, out.options()),
         )
     }
 }

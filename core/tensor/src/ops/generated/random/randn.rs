@@ -72,8 +72,8 @@ mod forward {
         assembly::result(
             "randn",
             [],
-            |[]| rules::sized(size, options),
-            |result, []| random::randn(result, size, options),
+            |&[]| rules::sized(size, options),
+            |result, &[]| random::randn(result, size, options),
         )
     }
 
@@ -83,8 +83,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::sized(size, out.options()),
-            |result, []| random::randn(result, size, out.options()),
+            |&[]| rules::sized(size, out.options()),
+            |result, &[]| random::randn(result, size, out.options()),
         )
     }
 
@@ -92,8 +92,8 @@ mod forward {
         assembly::result(
             "randn.generator",
             [],
-            |[]| rules::sized_generator(size, generator, options),
-            |result, []| random::randn_generator(result, size, generator, options),
+            |&[]| rules::sized_generator(size, generator, options),
+            |result, &[]| random::randn_generator(result, size, generator, options),
         )
     }
 
@@ -103,8 +103,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::sized_generator(size, generator, out.options()),
-            |result, []| random::randn_generator(result, size, generator, out.options()),
+            |&[]| rules::sized_generator(size, generator, out.options()),
+            |result, &[]| random::randn_generator(result, size, generator, out.options()),
         )
     }
 }

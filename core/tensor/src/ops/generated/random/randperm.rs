@@ -70,8 +70,8 @@ mod forward {
         assembly::result(
             "randperm",
             [],
-            |[]| rules::randperm(n, options),
-            |result, []| random::randperm(result, n, options),
+            |&[]| rules::randperm(n, options),
+            |result, &[]| random::randperm(result, n, options),
         )
     }
 
@@ -81,8 +81,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::randperm(n, out.options()),
-            |result, []| random::randperm(result, n, out.options()),
+            |&[]| rules::randperm(n, out.options()),
+            |result, &[]| random::randperm(result, n, out.options()),
         )
     }
 
@@ -90,8 +90,8 @@ mod forward {
         assembly::result(
             "randperm.generator",
             [],
-            |[]| rules::randperm_generator(n, generator, options),
-            |result, []| random::randperm_generator(result, n, generator, options),
+            |&[]| rules::randperm_generator(n, generator, options),
+            |result, &[]| random::randperm_generator(result, n, generator, options),
         )
     }
 
@@ -101,8 +101,8 @@ mod forward {
             Overlap::Temporary,
             [],
             out,
-            |[]| rules::randperm_generator(n, generator, out.options()),
-            |result, []| random::randperm_generator(result, n, generator, out.options()),
+            |&[]| rules::randperm_generator(n, generator, out.options()),
+            |result, &[]| random::randperm_generator(result, n, generator, out.options()),
         )
     }
 }

@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "_sample_dirichlet",
             [self_],
-            |[self_]| rules::sampled(self_),
-            |result, [self_]| random::sample_dirichlet(result, self_, generator),
+            |&[self_]| rules::sampled(self_),
+            |result, &[self_]| random::sample_dirichlet(result, self_, generator),
         )
     }
 }

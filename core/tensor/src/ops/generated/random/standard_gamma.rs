@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "_standard_gamma",
             [self_],
-            |[self_]| rules::sampled(self_),
-            |result, [self_]| random::standard_gamma(result, self_, generator),
+            |&[self_]| rules::sampled(self_),
+            |result, &[self_]| random::standard_gamma(result, self_, generator),
         )
     }
 }

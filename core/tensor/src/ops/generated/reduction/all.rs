@@ -85,7 +85,7 @@ mod forward {
     use super::*;
 
     pub fn all(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("all", [self_], |[self_]| rules::truth(self_), |result, [self_]| reduce::all(result, self_))
+        assembly::result("all", [self_], |&[self_]| rules::truth(self_), |result, &[self_]| reduce::all(result, self_))
     }
 
     pub fn all_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -94,8 +94,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::truth(self_),
-            |result, [self_]| reduce::all(result, self_),
+            |&[self_]| rules::truth(self_),
+            |result, &[self_]| reduce::all(result, self_),
         )
     }
 
@@ -103,8 +103,8 @@ mod forward {
         assembly::result(
             "all.dim",
             [self_],
-            |[self_]| rules::truth_dim(self_, dim, keepdim),
-            |result, [self_]| reduce::all_dim(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dim(result, self_, dim, keepdim),
         )
     }
 
@@ -114,8 +114,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::truth_dim(self_, dim, keepdim),
-            |result, [self_]| reduce::all_dim(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dim(result, self_, dim, keepdim),
         )
     }
 
@@ -123,8 +123,8 @@ mod forward {
         assembly::result(
             "all.dims",
             [self_],
-            |[self_]| rules::truth_dims(self_, dim, keepdim),
-            |result, [self_]| reduce::all_dims(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dims(result, self_, dim, keepdim),
         )
     }
 
@@ -134,8 +134,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::truth_dims(self_, dim, keepdim),
-            |result, [self_]| reduce::all_dims(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::all_dims(result, self_, dim, keepdim),
         )
     }
 }

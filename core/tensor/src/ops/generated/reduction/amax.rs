@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "amax",
             [self_],
-            |[self_]| rules::amax(self_, dim, keepdim),
-            |result, [self_]| reduce::amax(result, self_, dim, keepdim),
+            |&[self_]| rules::amax(self_, dim, keepdim),
+            |result, &[self_]| reduce::amax(result, self_, dim, keepdim),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::amax(self_, dim, keepdim),
-            |result, [self_]| reduce::amax(result, self_, dim, keepdim),
+            |&[self_]| rules::amax(self_, dim, keepdim),
+            |result, &[self_]| reduce::amax(result, self_, dim, keepdim),
         )
     }
 }

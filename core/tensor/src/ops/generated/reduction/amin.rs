@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "amin",
             [self_],
-            |[self_]| rules::amin(self_, dim, keepdim),
-            |result, [self_]| reduce::amin(result, self_, dim, keepdim),
+            |&[self_]| rules::amin(self_, dim, keepdim),
+            |result, &[self_]| reduce::amin(result, self_, dim, keepdim),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::amin(self_, dim, keepdim),
-            |result, [self_]| reduce::amin(result, self_, dim, keepdim),
+            |&[self_]| rules::amin(self_, dim, keepdim),
+            |result, &[self_]| reduce::amin(result, self_, dim, keepdim),
         )
     }
 }

@@ -85,7 +85,7 @@ mod forward {
     use super::*;
 
     pub fn any(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("any", [self_], |[self_]| rules::truth(self_), |result, [self_]| reduce::any(result, self_))
+        assembly::result("any", [self_], |&[self_]| rules::truth(self_), |result, &[self_]| reduce::any(result, self_))
     }
 
     pub fn any_all_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -94,8 +94,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::truth(self_),
-            |result, [self_]| reduce::any(result, self_),
+            |&[self_]| rules::truth(self_),
+            |result, &[self_]| reduce::any(result, self_),
         )
     }
 
@@ -103,8 +103,8 @@ mod forward {
         assembly::result(
             "any.dim",
             [self_],
-            |[self_]| rules::truth_dim(self_, dim, keepdim),
-            |result, [self_]| reduce::any_dim(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dim(result, self_, dim, keepdim),
         )
     }
 
@@ -114,8 +114,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::truth_dim(self_, dim, keepdim),
-            |result, [self_]| reduce::any_dim(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dim(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dim(result, self_, dim, keepdim),
         )
     }
 
@@ -123,8 +123,8 @@ mod forward {
         assembly::result(
             "any.dims",
             [self_],
-            |[self_]| rules::truth_dims(self_, dim, keepdim),
-            |result, [self_]| reduce::any_dims(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dims(result, self_, dim, keepdim),
         )
     }
 
@@ -134,8 +134,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::truth_dims(self_, dim, keepdim),
-            |result, [self_]| reduce::any_dims(result, self_, dim, keepdim),
+            |&[self_]| rules::truth_dims(self_, dim, keepdim),
+            |result, &[self_]| reduce::any_dims(result, self_, dim, keepdim),
         )
     }
 }

@@ -39,8 +39,8 @@ mod forward {
         assembly::result(
             "argmax",
             [self_],
-            |[self_]| rules::argmax(self_, dim, keepdim),
-            |result, [self_]| reduce::argmax(result, self_, dim, keepdim),
+            |&[self_]| rules::argmax(self_, dim, keepdim),
+            |result, &[self_]| reduce::argmax(result, self_, dim, keepdim),
         )
     }
 
@@ -50,8 +50,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::argmax(self_, dim, keepdim),
-            |result, [self_]| reduce::argmax(result, self_, dim, keepdim),
+            |&[self_]| rules::argmax(self_, dim, keepdim),
+            |result, &[self_]| reduce::argmax(result, self_, dim, keepdim),
         )
     }
 }

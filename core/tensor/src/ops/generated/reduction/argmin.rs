@@ -39,8 +39,8 @@ mod forward {
         assembly::result(
             "argmin",
             [self_],
-            |[self_]| rules::argmin(self_, dim, keepdim),
-            |result, [self_]| reduce::argmin(result, self_, dim, keepdim),
+            |&[self_]| rules::argmin(self_, dim, keepdim),
+            |result, &[self_]| reduce::argmin(result, self_, dim, keepdim),
         )
     }
 
@@ -50,8 +50,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::argmin(self_, dim, keepdim),
-            |result, [self_]| reduce::argmin(result, self_, dim, keepdim),
+            |&[self_]| rules::argmin(self_, dim, keepdim),
+            |result, &[self_]| reduce::argmin(result, self_, dim, keepdim),
         )
     }
 }

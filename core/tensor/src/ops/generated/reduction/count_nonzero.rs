@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "count_nonzero",
             [self_],
-            |[self_]| rules::count_nonzero(self_, dim),
-            |result, [self_]| reduce::count_nonzero(result, self_, dim),
+            |&[self_]| rules::count_nonzero(self_, dim),
+            |result, &[self_]| reduce::count_nonzero(result, self_, dim),
         )
     }
 
@@ -55,8 +55,8 @@ mod forward {
         assembly::result(
             "count_nonzero.dim_IntList",
             [self_],
-            |[self_]| rules::count_nonzero_dims(self_, dim),
-            |result, [self_]| reduce::count_nonzero_dims(result, self_, dim),
+            |&[self_]| rules::count_nonzero_dims(self_, dim),
+            |result, &[self_]| reduce::count_nonzero_dims(result, self_, dim),
         )
     }
 }

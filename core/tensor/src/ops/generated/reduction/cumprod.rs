@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "cumprod",
             [self_],
-            |[self_]| rules::cumsum(self_, dim, dtype),
-            |result, [self_]| reduce::cumprod(result, self_, dim, dtype),
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumprod(result, self_, dim, dtype),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "cumprod_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::cumsum(self_, dim, dtype),
-            |result, [self_]| reduce::cumprod(result, self_, dim, dtype),
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumprod(result, self_, dim, dtype),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::cumsum(self_, dim, dtype),
-            |result, [self_]| reduce::cumprod(result, self_, dim, dtype),
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumprod(result, self_, dim, dtype),
         )
     }
 }

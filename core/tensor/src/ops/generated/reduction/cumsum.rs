@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "cumsum",
             [self_],
-            |[self_]| rules::cumsum(self_, dim, dtype),
-            |result, [self_]| reduce::cumsum(result, self_, dim, dtype),
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumsum(result, self_, dim, dtype),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "cumsum_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::cumsum(self_, dim, dtype),
-            |result, [self_]| reduce::cumsum(result, self_, dim, dtype),
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumsum(result, self_, dim, dtype),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::cumsum(self_, dim, dtype),
-            |result, [self_]| reduce::cumsum(result, self_, dim, dtype),
+            |&[self_]| rules::cumsum(self_, dim, dtype),
+            |result, &[self_]| reduce::cumsum(result, self_, dim, dtype),
         )
     }
 }

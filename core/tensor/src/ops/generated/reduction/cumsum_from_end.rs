@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "_cumsum_from_end",
             [self_],
-            |[self_]| rules::cumsum_from_end(self_, dim),
-            |result, [self_]| reduce::cumsum_from_end(result, self_, dim),
+            |&[self_]| rules::cumsum_from_end(self_, dim),
+            |result, &[self_]| reduce::cumsum_from_end(result, self_, dim),
         )
     }
 }

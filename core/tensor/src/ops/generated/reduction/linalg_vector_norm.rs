@@ -66,8 +66,8 @@ mod forward {
         assembly::result(
             "linalg_vector_norm",
             [self_],
-            |[self_]| rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype),
-            |result, [self_]| reduce::linalg_vector_norm(result, self_, ord, dim, keepdim, dtype),
+            |&[self_]| rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype),
+            |result, &[self_]| reduce::linalg_vector_norm(result, self_, ord, dim, keepdim, dtype),
         )
     }
 
@@ -84,8 +84,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype),
-            |result, [self_]| reduce::linalg_vector_norm(result, self_, ord, dim, keepdim, dtype),
+            |&[self_]| rules::linalg_vector_norm(self_, ord, dim, keepdim, dtype),
+            |result, &[self_]| reduce::linalg_vector_norm(result, self_, ord, dim, keepdim, dtype),
         )
     }
 }

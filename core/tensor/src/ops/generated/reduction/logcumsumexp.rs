@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "logcumsumexp",
             [self_],
-            |[self_]| rules::logcumsumexp(self_, dim),
-            |result, [self_]| reduce::logcumsumexp(result, self_, dim),
+            |&[self_]| rules::logcumsumexp(self_, dim),
+            |result, &[self_]| reduce::logcumsumexp(result, self_, dim),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::logcumsumexp(self_, dim),
-            |result, [self_]| reduce::logcumsumexp(result, self_, dim),
+            |&[self_]| rules::logcumsumexp(self_, dim),
+            |result, &[self_]| reduce::logcumsumexp(result, self_, dim),
         )
     }
 }

@@ -73,7 +73,7 @@ mod forward {
     use super::*;
 
     pub fn max(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("max", [self_], |[self_]| rules::max(self_), |result, [self_]| reduce::max(result, self_))
+        assembly::result("max", [self_], |&[self_]| rules::max(self_), |result, &[self_]| reduce::max(result, self_))
     }
 
     pub fn max_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -82,8 +82,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::max(self_),
-            |result, [self_]| reduce::max(result, self_),
+            |&[self_]| rules::max(self_),
+            |result, &[self_]| reduce::max(result, self_),
         )
     }
 

@@ -77,8 +77,8 @@ mod forward {
         assembly::result(
             "mean",
             [self_],
-            |[self_]| rules::mean(self_, dtype),
-            |result, [self_]| reduce::mean(result, self_, dtype),
+            |&[self_]| rules::mean(self_, dtype),
+            |result, &[self_]| reduce::mean(result, self_, dtype),
         )
     }
 
@@ -88,8 +88,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::mean(self_, dtype),
-            |result, [self_]| reduce::mean(result, self_, dtype),
+            |&[self_]| rules::mean(self_, dtype),
+            |result, &[self_]| reduce::mean(result, self_, dtype),
         )
     }
 
@@ -97,8 +97,8 @@ mod forward {
         assembly::result(
             "mean.dim",
             [self_],
-            |[self_]| rules::mean_dim(self_, dim, keepdim, dtype),
-            |result, [self_]| reduce::mean_dim(result, self_, dim, keepdim, dtype),
+            |&[self_]| rules::mean_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::mean_dim(result, self_, dim, keepdim, dtype),
         )
     }
 
@@ -114,8 +114,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::mean_dim(self_, dim, keepdim, dtype),
-            |result, [self_]| reduce::mean_dim(result, self_, dim, keepdim, dtype),
+            |&[self_]| rules::mean_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::mean_dim(result, self_, dim, keepdim, dtype),
         )
     }
 }

@@ -67,8 +67,8 @@ mod forward {
         assembly::result(
             "median",
             [self_],
-            |[self_]| rules::median(self_),
-            |result, [self_]| reduce::median(result, self_),
+            |&[self_]| rules::median(self_),
+            |result, &[self_]| reduce::median(result, self_),
         )
     }
 

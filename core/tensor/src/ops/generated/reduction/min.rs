@@ -73,7 +73,7 @@ mod forward {
     use super::*;
 
     pub fn min(self_: &Tensor) -> Result<Tensor> {
-        assembly::result("min", [self_], |[self_]| rules::min(self_), |result, [self_]| reduce::min(result, self_))
+        assembly::result("min", [self_], |&[self_]| rules::min(self_), |result, &[self_]| reduce::min(result, self_))
     }
 
     pub fn min_unary_out(self_: &Tensor, out: &Tensor) -> Result<()> {
@@ -82,8 +82,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::min(self_),
-            |result, [self_]| reduce::min(result, self_),
+            |&[self_]| rules::min(self_),
+            |result, &[self_]| reduce::min(result, self_),
         )
     }
 

@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "nanmedian",
             [self_],
-            |[self_]| rules::median(self_),
-            |result, [self_]| reduce::nanmedian(result, self_),
+            |&[self_]| rules::median(self_),
+            |result, &[self_]| reduce::nanmedian(result, self_),
         )
     }
 

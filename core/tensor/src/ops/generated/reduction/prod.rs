@@ -64,8 +64,8 @@ mod forward {
         assembly::result(
             "prod",
             [self_],
-            |[self_]| rules::prod(self_, dtype),
-            |result, [self_]| reduce::prod(result, self_, dtype),
+            |&[self_]| rules::prod(self_, dtype),
+            |result, &[self_]| reduce::prod(result, self_, dtype),
         )
     }
 
@@ -73,8 +73,8 @@ mod forward {
         assembly::result(
             "prod.dim_int",
             [self_],
-            |[self_]| rules::prod_dim(self_, dim, keepdim, dtype),
-            |result, [self_]| reduce::prod_dim(result, self_, dim, keepdim, dtype),
+            |&[self_]| rules::prod_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::prod_dim(result, self_, dim, keepdim, dtype),
         )
     }
 
@@ -84,8 +84,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::prod_dim(self_, dim, keepdim, dtype),
-            |result, [self_]| reduce::prod_dim(result, self_, dim, keepdim, dtype),
+            |&[self_]| rules::prod_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::prod_dim(result, self_, dim, keepdim, dtype),
         )
     }
 }

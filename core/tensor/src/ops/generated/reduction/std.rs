@@ -110,8 +110,8 @@ mod forward {
         assembly::result(
             "std.correction",
             [self_],
-            |[self_]| rules::var_correction(self_, dim, correction, keepdim),
-            |result, [self_]| reduce::std_correction(result, self_, dim, correction, keepdim),
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::std_correction(result, self_, dim, correction, keepdim),
         )
     }
 
@@ -127,8 +127,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::var_correction(self_, dim, correction, keepdim),
-            |result, [self_]| reduce::std_correction(result, self_, dim, correction, keepdim),
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::std_correction(result, self_, dim, correction, keepdim),
         )
     }
 }

@@ -70,8 +70,8 @@ mod forward {
         assembly::result(
             "sum",
             [self_],
-            |[self_]| rules::sum(self_, dtype),
-            |result, [self_]| reduce::sum(result, self_, dtype),
+            |&[self_]| rules::sum(self_, dtype),
+            |result, &[self_]| reduce::sum(result, self_, dtype),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
         assembly::result(
             "sum.dim_IntList",
             [self_],
-            |[self_]| rules::sum_dim(self_, dim, keepdim, dtype),
-            |result, [self_]| reduce::sum_dim(result, self_, dim, keepdim, dtype),
+            |&[self_]| rules::sum_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::sum_dim(result, self_, dim, keepdim, dtype),
         )
     }
 
@@ -96,8 +96,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::sum_dim(self_, dim, keepdim, dtype),
-            |result, [self_]| reduce::sum_dim(result, self_, dim, keepdim, dtype),
+            |&[self_]| rules::sum_dim(self_, dim, keepdim, dtype),
+            |result, &[self_]| reduce::sum_dim(result, self_, dim, keepdim, dtype),
         )
     }
 }

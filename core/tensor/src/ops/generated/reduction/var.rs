@@ -109,8 +109,8 @@ mod forward {
         assembly::result(
             "var.correction",
             [self_],
-            |[self_]| rules::var_correction(self_, dim, correction, keepdim),
-            |result, [self_]| reduce::var_correction(result, self_, dim, correction, keepdim),
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::var_correction(result, self_, dim, correction, keepdim),
         )
     }
 
@@ -126,8 +126,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| rules::var_correction(self_, dim, correction, keepdim),
-            |result, [self_]| reduce::var_correction(result, self_, dim, correction, keepdim),
+            |&[self_]| rules::var_correction(self_, dim, correction, keepdim),
+            |result, &[self_]| reduce::var_correction(result, self_, dim, correction, keepdim),
         )
     }
 }

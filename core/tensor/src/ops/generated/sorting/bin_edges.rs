@@ -27,8 +27,8 @@ mod forward {
         assembly::result(
             "_bin_edges",
             [self_],
-            |[self_]| rules::bin_edges(self_, bins, start, end),
-            |result, [self_]| sorting::bin_edges(result, self_, bins, start, end),
+            |&[self_]| rules::bin_edges(self_, bins, start, end),
+            |result, &[self_]| sorting::bin_edges(result, self_, bins, start, end),
         )
     }
 }

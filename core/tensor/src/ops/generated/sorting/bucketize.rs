@@ -59,8 +59,8 @@ mod forward {
         assembly::result(
             "bucketize.Tensor",
             [self_, boundaries],
-            |[self_, boundaries]| rules::bucketize(self_, boundaries, out_int32, right),
-            |result, [self_, boundaries]| sorting::bucketize(result, self_, boundaries, out_int32, right),
+            |&[self_, boundaries]| rules::bucketize(self_, boundaries, out_int32, right),
+            |result, &[self_, boundaries]| sorting::bucketize(result, self_, boundaries, out_int32, right),
         )
     }
 
@@ -76,8 +76,8 @@ mod forward {
             Overlap::Temporary,
             [self_, boundaries],
             out,
-            |[self_, boundaries]| rules::bucketize(self_, boundaries, out_int32, right),
-            |result, [self_, boundaries]| sorting::bucketize(result, self_, boundaries, out_int32, right),
+            |&[self_, boundaries]| rules::bucketize(self_, boundaries, out_int32, right),
+            |result, &[self_, boundaries]| sorting::bucketize(result, self_, boundaries, out_int32, right),
         )
     }
 
@@ -85,8 +85,8 @@ mod forward {
         assembly::result(
             "bucketize.Scalar",
             [boundaries],
-            |[boundaries]| rules::bucketize_scalar(self_, boundaries, out_int32, right),
-            |result, [boundaries]| sorting::bucketize_scalar(result, self_, boundaries, out_int32, right),
+            |&[boundaries]| rules::bucketize_scalar(self_, boundaries, out_int32, right),
+            |result, &[boundaries]| sorting::bucketize_scalar(result, self_, boundaries, out_int32, right),
         )
     }
 }

@@ -29,8 +29,8 @@ mod forward {
         assembly::result(
             "_order_of_slices",
             [self_],
-            |[self_]| rules::order_of_slices(self_, dim),
-            |result, [self_]| sorting::order_of_slices(result, self_, dim),
+            |&[self_]| rules::order_of_slices(self_, dim),
+            |result, &[self_]| sorting::order_of_slices(result, self_, dim),
         )
     }
 }

@@ -58,8 +58,8 @@ mod forward {
         assembly::result(
             "erfinv",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::erfinv(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfinv(result, self_),
         )
     }
 
@@ -68,8 +68,8 @@ mod forward {
             "erfinv_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::erfinv(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfinv(result, self_),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::erfinv(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::erfinv(result, self_),
         )
     }
 }

@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "i0",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i0(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
         )
     }
 
@@ -67,8 +67,8 @@ mod forward {
             "i0_",
             Overlap::Elementwise,
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i0(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
         )
     }
 
@@ -78,8 +78,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i0(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0(result, self_),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "polygamma",
             [self_],
-            |[self_]| rules::polygamma(n, self_),
-            |result, [self_]| special::polygamma(result, n, self_),
+            |&[self_]| rules::polygamma(n, self_),
+            |result, &[self_]| special::polygamma(result, n, self_),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::polygamma(n, self_),
-            |result, [self_]| special::polygamma(result, n, self_),
+            |&[self_]| rules::polygamma(n, self_),
+            |result, &[self_]| special::polygamma(result, n, self_),
         )
     }
 }

@@ -43,7 +43,12 @@ mod forward {
     use super::*;
 
     pub fn special_airy_ai(x: &Tensor) -> Result<Tensor> {
-        assembly::result("special_airy_ai", [x], |[x]| rules::unary_float(x), |result, [x]| special::airy_ai(result, x))
+        assembly::result(
+            "special_airy_ai",
+            [x],
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::airy_ai(result, x),
+        )
     }
 
     pub fn special_airy_ai_out(x: &Tensor, out: &Tensor) -> Result<()> {
@@ -52,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [x],
             out,
-            |[x]| rules::unary_float(x),
-            |result, [x]| special::airy_ai(result, x),
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::airy_ai(result, x),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "special_bessel_j0",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::bessel_j0(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::bessel_j0(result, self_),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::bessel_j0(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::bessel_j0(result, self_),
         )
     }
 }

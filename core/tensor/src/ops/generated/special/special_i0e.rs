@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "special_i0e",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i0e(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0e(result, self_),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i0e(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i0e(result, self_),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "special_i1e",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i1e(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i1e(result, self_),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i1e(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i1e(result, self_),
         )
     }
 }

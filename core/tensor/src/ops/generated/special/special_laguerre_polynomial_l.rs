@@ -108,8 +108,8 @@ mod forward {
         assembly::result(
             "special_laguerre_polynomial_l",
             [x, n],
-            |[x, n]| rules::true_divide(x, n),
-            |result, [x, n]| special::laguerre_polynomial_l(result, x, n),
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::laguerre_polynomial_l(result, x, n),
         )
     }
 
@@ -119,8 +119,8 @@ mod forward {
             Overlap::Elementwise,
             [x, n],
             out,
-            |[x, n]| rules::true_divide(x, n),
-            |result, [x, n]| special::laguerre_polynomial_l(result, x, n),
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::laguerre_polynomial_l(result, x, n),
         )
     }
 
@@ -128,8 +128,8 @@ mod forward {
         assembly::result(
             "special_laguerre_polynomial_l.x_scalar",
             [n],
-            |[n]| rules::true_divide_scalar(n, x),
-            |result, [n]| special::scalar_laguerre_polynomial_l(result, x, n),
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_laguerre_polynomial_l(result, x, n),
         )
     }
 
@@ -139,8 +139,8 @@ mod forward {
             Overlap::Elementwise,
             [n],
             out,
-            |[n]| rules::true_divide_scalar(n, x),
-            |result, [n]| special::scalar_laguerre_polynomial_l(result, x, n),
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_laguerre_polynomial_l(result, x, n),
         )
     }
 
@@ -148,8 +148,8 @@ mod forward {
         assembly::result(
             "special_laguerre_polynomial_l.n_scalar",
             [x],
-            |[x]| rules::true_divide_scalar(x, n),
-            |result, [x]| special::laguerre_polynomial_l_scalar(result, x, n),
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::laguerre_polynomial_l_scalar(result, x, n),
         )
     }
 
@@ -159,8 +159,8 @@ mod forward {
             Overlap::Elementwise,
             [x],
             out,
-            |[x]| rules::true_divide_scalar(x, n),
-            |result, [x]| special::laguerre_polynomial_l_scalar(result, x, n),
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::laguerre_polynomial_l_scalar(result, x, n),
         )
     }
 }

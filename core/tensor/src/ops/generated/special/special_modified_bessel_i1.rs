@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "special_modified_bessel_i1",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i1(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i1(result, self_),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::i1(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::i1(result, self_),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "special_ndtri",
             [self_],
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::ndtri(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::ndtri(result, self_),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::unary_float(self_),
-            |result, [self_]| special::ndtri(result, self_),
+            |&[self_]| rules::unary_float(self_),
+            |result, &[self_]| special::ndtri(result, self_),
         )
     }
 }

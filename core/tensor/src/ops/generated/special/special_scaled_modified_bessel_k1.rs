@@ -47,8 +47,8 @@ mod forward {
         assembly::result(
             "special_scaled_modified_bessel_k1",
             [x],
-            |[x]| rules::unary_float(x),
-            |result, [x]| special::scaled_bessel_k1(result, x),
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::scaled_bessel_k1(result, x),
         )
     }
 
@@ -58,8 +58,8 @@ mod forward {
             Overlap::Elementwise,
             [x],
             out,
-            |[x]| rules::unary_float(x),
-            |result, [x]| special::scaled_bessel_k1(result, x),
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::scaled_bessel_k1(result, x),
         )
     }
 }

@@ -109,8 +109,8 @@ mod forward {
         assembly::result(
             "special_shifted_chebyshev_polynomial_t",
             [x, n],
-            |[x, n]| rules::true_divide(x, n),
-            |result, [x, n]| special::shifted_chebyshev_polynomial_t(result, x, n),
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::shifted_chebyshev_polynomial_t(result, x, n),
         )
     }
 
@@ -120,8 +120,8 @@ mod forward {
             Overlap::Elementwise,
             [x, n],
             out,
-            |[x, n]| rules::true_divide(x, n),
-            |result, [x, n]| special::shifted_chebyshev_polynomial_t(result, x, n),
+            |&[x, n]| rules::true_divide(x, n),
+            |result, &[x, n]| special::shifted_chebyshev_polynomial_t(result, x, n),
         )
     }
 
@@ -129,8 +129,8 @@ mod forward {
         assembly::result(
             "special_shifted_chebyshev_polynomial_t.x_scalar",
             [n],
-            |[n]| rules::true_divide_scalar(n, x),
-            |result, [n]| special::scalar_shifted_chebyshev_polynomial_t(result, x, n),
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_shifted_chebyshev_polynomial_t(result, x, n),
         )
     }
 
@@ -140,8 +140,8 @@ mod forward {
             Overlap::Elementwise,
             [n],
             out,
-            |[n]| rules::true_divide_scalar(n, x),
-            |result, [n]| special::scalar_shifted_chebyshev_polynomial_t(result, x, n),
+            |&[n]| rules::true_divide_scalar(n, x),
+            |result, &[n]| special::scalar_shifted_chebyshev_polynomial_t(result, x, n),
         )
     }
 
@@ -149,8 +149,8 @@ mod forward {
         assembly::result(
             "special_shifted_chebyshev_polynomial_t.n_scalar",
             [x],
-            |[x]| rules::true_divide_scalar(x, n),
-            |result, [x]| special::shifted_chebyshev_polynomial_t_scalar(result, x, n),
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::shifted_chebyshev_polynomial_t_scalar(result, x, n),
         )
     }
 
@@ -160,8 +160,8 @@ mod forward {
             Overlap::Elementwise,
             [x],
             out,
-            |[x]| rules::true_divide_scalar(x, n),
-            |result, [x]| special::shifted_chebyshev_polynomial_t_scalar(result, x, n),
+            |&[x]| rules::true_divide_scalar(x, n),
+            |result, &[x]| special::shifted_chebyshev_polynomial_t_scalar(result, x, n),
         )
     }
 }

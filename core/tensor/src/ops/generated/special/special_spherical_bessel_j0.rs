@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "special_spherical_bessel_j0",
             [x],
-            |[x]| rules::unary_float(x),
-            |result, [x]| special::spherical_bessel_j0(result, x),
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::spherical_bessel_j0(result, x),
         )
     }
 
@@ -57,8 +57,8 @@ mod forward {
             Overlap::Elementwise,
             [x],
             out,
-            |[x]| rules::unary_float(x),
-            |result, [x]| special::spherical_bessel_j0(result, x),
+            |&[x]| rules::unary_float(x),
+            |result, &[x]| special::spherical_bessel_j0(result, x),
         )
     }
 }

@@ -108,8 +108,8 @@ mod forward {
         assembly::result(
             "special_zeta",
             [self_, other],
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| special::zeta(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::zeta(result, self_, other),
         )
     }
 
@@ -119,8 +119,8 @@ mod forward {
             Overlap::Elementwise,
             [self_, other],
             out,
-            |[self_, other]| rules::true_divide(self_, other),
-            |result, [self_, other]| special::zeta(result, self_, other),
+            |&[self_, other]| rules::true_divide(self_, other),
+            |result, &[self_, other]| special::zeta(result, self_, other),
         )
     }
 
@@ -128,8 +128,8 @@ mod forward {
         assembly::result(
             "special_zeta.self_scalar",
             [other],
-            |[other]| rules::true_divide_scalar(other, self_),
-            |result, [other]| special::scalar_zeta(result, self_, other),
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| special::scalar_zeta(result, self_, other),
         )
     }
 
@@ -139,8 +139,8 @@ mod forward {
             Overlap::Elementwise,
             [other],
             out,
-            |[other]| rules::true_divide_scalar(other, self_),
-            |result, [other]| special::scalar_zeta(result, self_, other),
+            |&[other]| rules::true_divide_scalar(other, self_),
+            |result, &[other]| special::scalar_zeta(result, self_, other),
         )
     }
 
@@ -148,8 +148,8 @@ mod forward {
         assembly::result(
             "special_zeta.other_scalar",
             [self_],
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| special::zeta_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| special::zeta_scalar(result, self_, other),
         )
     }
 
@@ -159,8 +159,8 @@ mod forward {
             Overlap::Elementwise,
             [self_],
             out,
-            |[self_]| rules::true_divide_scalar(self_, other),
-            |result, [self_]| special::zeta_scalar(result, self_, other),
+            |&[self_]| rules::true_divide_scalar(self_, other),
+            |result, &[self_]| special::zeta_scalar(result, self_, other),
         )
     }
 }

@@ -31,8 +31,8 @@ mod forward {
         assembly::result(
             "select_backward",
             [grad_output],
-            |[grad_output]| rules::select_backward(grad_output, input_sizes, dim, index),
-            |result, [grad_output]| regions::select_backward(result, grad_output, input_sizes, dim, index),
+            |&[grad_output]| rules::select_backward(grad_output, input_sizes, dim, index),
+            |result, &[grad_output]| regions::select_backward(result, grad_output, input_sizes, dim, index),
         )
     }
 }

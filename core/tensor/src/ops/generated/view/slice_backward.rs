@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "slice_backward",
             [grad_output],
-            |[grad_output]| rules::slice_backward(grad_output, input_sizes, dim, start, end, step),
-            |result, [grad_output]| regions::slice_backward(result, grad_output, input_sizes, dim, start, end, step),
+            |&[grad_output]| rules::slice_backward(grad_output, input_sizes, dim, start, end, step),
+            |result, &[grad_output]| regions::slice_backward(result, grad_output, input_sizes, dim, start, end, step),
         )
     }
 }

@@ -31,8 +31,8 @@ mod forward {
         assembly::result(
             "unfold_backward",
             [grad_in],
-            |[grad_in]| rules::unfold_backward(grad_in, input_sizes, dim, size, step),
-            |result, [grad_in]| regions::unfold_backward(result, grad_in, input_sizes, dim, size, step),
+            |&[grad_in]| rules::unfold_backward(grad_in, input_sizes, dim, size, step),
+            |result, &[grad_in]| regions::unfold_backward(result, grad_in, input_sizes, dim, size, step),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "alias_copy",
             [self_],
-            |[self_]| view_copies::alias_copy_shape(self_),
-            |result, [self_]| view_copies::alias_copy(result, self_),
+            |&[self_]| view_copies::alias_copy_shape(self_),
+            |result, &[self_]| view_copies::alias_copy(result, self_),
         )
     }
 }

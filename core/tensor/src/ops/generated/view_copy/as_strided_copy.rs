@@ -38,8 +38,8 @@ mod forward {
         assembly::result(
             "as_strided_copy",
             [self_],
-            |[self_]| view_copies::as_strided_copy_shape(self_, size, stride, storage_offset),
-            |result, [self_]| view_copies::as_strided_copy(result, self_, size, stride, storage_offset),
+            |&[self_]| view_copies::as_strided_copy_shape(self_, size, stride, storage_offset),
+            |result, &[self_]| view_copies::as_strided_copy(result, self_, size, stride, storage_offset),
         )
     }
 }

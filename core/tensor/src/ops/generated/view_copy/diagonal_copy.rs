@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "diagonal_copy",
             [self_],
-            |[self_]| view_copies::diagonal_copy_shape(self_, offset, dim1, dim2),
-            |result, [self_]| view_copies::diagonal_copy(result, self_, offset, dim1, dim2),
+            |&[self_]| view_copies::diagonal_copy_shape(self_, offset, dim1, dim2),
+            |result, &[self_]| view_copies::diagonal_copy(result, self_, offset, dim1, dim2),
         )
     }
 }

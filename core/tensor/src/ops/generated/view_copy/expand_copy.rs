@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "expand_copy",
             [self_],
-            |[self_]| view_copies::expand_copy_shape(self_, size, implicit),
-            |result, [self_]| view_copies::expand_copy(result, self_, size, implicit),
+            |&[self_]| view_copies::expand_copy_shape(self_, size, implicit),
+            |result, &[self_]| view_copies::expand_copy(result, self_, size, implicit),
         )
     }
 }

@@ -45,8 +45,8 @@ mod forward {
         assembly::result(
             "narrow_copy",
             [self_],
-            |[self_]| view_copies::narrow_copy_shape(self_, dim, start, length),
-            |result, [self_]| view_copies::narrow_copy(result, self_, dim, start, length),
+            |&[self_]| view_copies::narrow_copy_shape(self_, dim, start, length),
+            |result, &[self_]| view_copies::narrow_copy(result, self_, dim, start, length),
         )
     }
 
@@ -56,8 +56,8 @@ mod forward {
             Overlap::Temporary,
             [self_],
             out,
-            |[self_]| view_copies::narrow_copy_shape(self_, dim, start, length),
-            |result, [self_]| view_copies::narrow_copy(result, self_, dim, start, length),
+            |&[self_]| view_copies::narrow_copy_shape(self_, dim, start, length),
+            |result, &[self_]| view_copies::narrow_copy(result, self_, dim, start, length),
         )
     }
 }

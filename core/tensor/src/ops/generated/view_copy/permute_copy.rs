@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "permute_copy",
             [self_],
-            |[self_]| view_copies::permute_copy_shape(self_, dims),
-            |result, [self_]| view_copies::permute_copy(result, self_, dims),
+            |&[self_]| view_copies::permute_copy_shape(self_, dims),
+            |result, &[self_]| view_copies::permute_copy(result, self_, dims),
         )
     }
 }

@@ -70,8 +70,8 @@ mod forward {
         assembly::result(
             "squeeze_copy",
             [self_],
-            |[self_]| view_copies::squeeze_copy_shape(self_),
-            |result, [self_]| view_copies::squeeze_copy(result, self_),
+            |&[self_]| view_copies::squeeze_copy_shape(self_),
+            |result, &[self_]| view_copies::squeeze_copy(result, self_),
         )
     }
 
@@ -79,8 +79,8 @@ mod forward {
         assembly::result(
             "squeeze_copy.dim",
             [self_],
-            |[self_]| view_copies::squeeze_dim_copy_shape(self_, dim),
-            |result, [self_]| view_copies::squeeze_dim_copy(result, self_, dim),
+            |&[self_]| view_copies::squeeze_dim_copy_shape(self_, dim),
+            |result, &[self_]| view_copies::squeeze_dim_copy(result, self_, dim),
         )
     }
 
@@ -88,8 +88,8 @@ mod forward {
         assembly::result(
             "squeeze_copy.dims",
             [self_],
-            |[self_]| view_copies::squeeze_dims_copy_shape(self_, dim),
-            |result, [self_]| view_copies::squeeze_dims_copy(result, self_, dim),
+            |&[self_]| view_copies::squeeze_dims_copy_shape(self_, dim),
+            |result, &[self_]| view_copies::squeeze_dims_copy(result, self_, dim),
         )
     }
 }

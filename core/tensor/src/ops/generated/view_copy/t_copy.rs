@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "t_copy",
             [self_],
-            |[self_]| view_copies::t_copy_shape(self_),
-            |result, [self_]| view_copies::t_copy(result, self_),
+            |&[self_]| view_copies::t_copy_shape(self_),
+            |result, &[self_]| view_copies::t_copy(result, self_),
         )
     }
 }

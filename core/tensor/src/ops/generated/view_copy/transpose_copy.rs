@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "transpose_copy.int",
             [self_],
-            |[self_]| view_copies::transpose_copy_shape(self_, dim0, dim1),
-            |result, [self_]| view_copies::transpose_copy(result, self_, dim0, dim1),
+            |&[self_]| view_copies::transpose_copy_shape(self_, dim0, dim1),
+            |result, &[self_]| view_copies::transpose_copy(result, self_, dim0, dim1),
         )
     }
 }

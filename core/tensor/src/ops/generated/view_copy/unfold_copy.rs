@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "unfold_copy",
             [self_],
-            |[self_]| view_copies::unfold_copy_shape(self_, dimension, size, step),
-            |result, [self_]| view_copies::unfold_copy(result, self_, dimension, size, step),
+            |&[self_]| view_copies::unfold_copy_shape(self_, dimension, size, step),
+            |result, &[self_]| view_copies::unfold_copy(result, self_, dimension, size, step),
         )
     }
 }

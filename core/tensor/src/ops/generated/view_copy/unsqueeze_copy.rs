@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "unsqueeze_copy",
             [self_],
-            |[self_]| view_copies::unsqueeze_copy_shape(self_, dim),
-            |result, [self_]| view_copies::unsqueeze_copy(result, self_, dim),
+            |&[self_]| view_copies::unsqueeze_copy_shape(self_, dim),
+            |result, &[self_]| view_copies::unsqueeze_copy(result, self_, dim),
         )
     }
 }

@@ -33,8 +33,8 @@ mod forward {
         assembly::result(
             "view_copy",
             [self_],
-            |[self_]| view_copies::view_copy_shape(self_, size),
-            |result, [self_]| view_copies::view_copy(result, self_, size),
+            |&[self_]| view_copies::view_copy_shape(self_, size),
+            |result, &[self_]| view_copies::view_copy(result, self_, size),
         )
     }
 }

@@ -48,8 +48,8 @@ mod forward {
         assembly::result(
             "col2im",
             [self_],
-            |[self_]| rules::col2im(self_, output_size, kernel_size, dilation, padding, stride),
-            |result, [self_]| vision::col2im(result, self_, output_size, kernel_size, dilation, padding, stride),
+            |&[self_]| rules::col2im(self_, output_size, kernel_size, dilation, padding, stride),
+            |result, &[self_]| vision::col2im(result, self_, output_size, kernel_size, dilation, padding, stride),
         )
     }
 }

@@ -52,8 +52,8 @@ mod forward {
         assembly::result(
             "_grid_sample",
             [input, grid],
-            |[input, grid]| rules::grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders),
-            |result, [input, grid]| {
+            |&[input, grid]| rules::grid_sample(input, grid, interpolation_mode, padding_mode, align_corners, orders),
+            |result, &[input, grid]| {
                 vision::grid_sample(result, input, grid, interpolation_mode, padding_mode, align_corners, orders)
             },
         )

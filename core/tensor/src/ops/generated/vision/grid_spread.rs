@@ -59,7 +59,7 @@ mod forward {
         assembly::result(
             "_grid_spread",
             [grad_output, grid],
-            |[grad_output, grid]| {
+            |&[grad_output, grid]| {
                 rules::grid_spread(
                     grad_output,
                     input_size,
@@ -70,7 +70,7 @@ mod forward {
                     orders,
                 )
             },
-            |result, [grad_output, grid]| {
+            |result, &[grad_output, grid]| {
                 vision::grid_spread(
                     result,
                     grad_output,

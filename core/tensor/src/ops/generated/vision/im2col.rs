@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "im2col",
             [self_],
-            |[self_]| rules::im2col(self_, kernel_size, dilation, padding, stride),
-            |result, [self_]| vision::im2col(result, self_, kernel_size, dilation, padding, stride),
+            |&[self_]| rules::im2col(self_, kernel_size, dilation, padding, stride),
+            |result, &[self_]| vision::im2col(result, self_, kernel_size, dilation, padding, stride),
         )
     }
 }

@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "reflection_pad1d_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::reflection_pad1d_backward(grad_output, self_, padding),
-            |result, [grad_output, self_]| vision::reflection_pad1d_backward(result, grad_output, self_, padding),
+            |&[grad_output, self_]| rules::reflection_pad1d_backward(grad_output, self_, padding),
+            |result, &[grad_output, self_]| vision::reflection_pad1d_backward(result, grad_output, self_, padding),
         )
     }
 }

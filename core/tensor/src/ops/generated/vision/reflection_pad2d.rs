@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "reflection_pad2d",
             [self_],
-            |[self_]| rules::reflection_pad2d(self_, padding),
-            |result, [self_]| vision::reflection_pad2d(result, self_, padding),
+            |&[self_]| rules::reflection_pad2d(self_, padding),
+            |result, &[self_]| vision::reflection_pad2d(result, self_, padding),
         )
     }
 }

@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "reflection_pad3d",
             [self_],
-            |[self_]| rules::reflection_pad3d(self_, padding),
-            |result, [self_]| vision::reflection_pad3d(result, self_, padding),
+            |&[self_]| rules::reflection_pad3d(self_, padding),
+            |result, &[self_]| vision::reflection_pad3d(result, self_, padding),
         )
     }
 }

@@ -34,8 +34,8 @@ mod forward {
         assembly::result(
             "replication_pad2d",
             [self_],
-            |[self_]| rules::replication_pad2d(self_, padding),
-            |result, [self_]| vision::replication_pad2d(result, self_, padding),
+            |&[self_]| rules::replication_pad2d(self_, padding),
+            |result, &[self_]| vision::replication_pad2d(result, self_, padding),
         )
     }
 }

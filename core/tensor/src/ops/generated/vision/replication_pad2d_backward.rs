@@ -32,8 +32,8 @@ mod forward {
         assembly::result(
             "replication_pad2d_backward",
             [grad_output, self_],
-            |[grad_output, self_]| rules::replication_pad2d_backward(grad_output, self_, padding),
-            |result, [grad_output, self_]| vision::replication_pad2d_backward(result, grad_output, self_, padding),
+            |&[grad_output, self_]| rules::replication_pad2d_backward(grad_output, self_, padding),
+            |result, &[grad_output, self_]| vision::replication_pad2d_backward(result, grad_output, self_, padding),
         )
     }
 }

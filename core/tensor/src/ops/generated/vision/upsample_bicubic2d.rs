@@ -75,8 +75,10 @@ mod forward {
         assembly::result(
             "upsample_bicubic2d",
             [self_],
-            |[self_]| rules::upsampled2d(self_, output_size),
-            |result, [self_]| vision::upsample_bicubic2d(result, self_, output_size, align_corners, scales_h, scales_w),
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| {
+                vision::upsample_bicubic2d(result, self_, output_size, align_corners, scales_h, scales_w)
+            },
         )
     }
 }

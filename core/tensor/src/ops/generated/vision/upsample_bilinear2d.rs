@@ -79,8 +79,8 @@ mod forward {
         assembly::result(
             "upsample_bilinear2d",
             [self_],
-            |[self_]| rules::upsampled2d(self_, output_size),
-            |result, [self_]| {
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| {
                 vision::upsample_bilinear2d(result, self_, output_size, align_corners, scales_h, scales_w)
             },
         )

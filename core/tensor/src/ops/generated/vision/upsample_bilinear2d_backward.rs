@@ -57,8 +57,8 @@ mod forward {
         assembly::result(
             "upsample_bilinear2d_backward",
             [grad_output],
-            |[grad_output]| rules::upsampled2d_backward(grad_output, output_size, input_size),
-            |result, [grad_output]| {
+            |&[grad_output]| rules::upsampled2d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::upsample_bilinear2d_backward(
                     result,
                     grad_output,

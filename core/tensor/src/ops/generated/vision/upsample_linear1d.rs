@@ -69,8 +69,8 @@ mod forward {
         assembly::result(
             "upsample_linear1d",
             [self_],
-            |[self_]| rules::upsampled1d(self_, output_size),
-            |result, [self_]| vision::upsample_linear1d(result, self_, output_size, align_corners, scales),
+            |&[self_]| rules::upsampled1d(self_, output_size),
+            |result, &[self_]| vision::upsample_linear1d(result, self_, output_size, align_corners, scales),
         )
     }
 }

@@ -48,8 +48,8 @@ mod forward {
         assembly::result(
             "upsample_linear1d_backward",
             [grad_output],
-            |[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
-            |result, [grad_output]| {
+            |&[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::upsample_linear1d_backward(result, grad_output, output_size, input_size, align_corners, scales)
             },
         )

@@ -54,8 +54,8 @@ mod forward {
         assembly::result(
             "upsample_nearest1d",
             [self_],
-            |[self_]| rules::upsampled1d(self_, output_size),
-            |result, [self_]| vision::upsample_nearest1d(result, self_, output_size, scales),
+            |&[self_]| rules::upsampled1d(self_, output_size),
+            |result, &[self_]| vision::upsample_nearest1d(result, self_, output_size, scales),
         )
     }
 }

@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "upsample_nearest1d_backward",
             [grad_output],
-            |[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
-            |result, [grad_output]| {
+            |&[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::upsample_nearest1d_backward(result, grad_output, output_size, input_size, scales)
             },
         )

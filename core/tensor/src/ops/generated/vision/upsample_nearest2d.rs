@@ -64,8 +64,8 @@ mod forward {
         assembly::result(
             "upsample_nearest2d",
             [self_],
-            |[self_]| rules::upsampled2d(self_, output_size),
-            |result, [self_]| vision::upsample_nearest2d(result, self_, output_size, scales_h, scales_w),
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| vision::upsample_nearest2d(result, self_, output_size, scales_h, scales_w),
         )
     }
 }

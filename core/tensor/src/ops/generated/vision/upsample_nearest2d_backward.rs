@@ -48,8 +48,8 @@ mod forward {
         assembly::result(
             "upsample_nearest2d_backward",
             [grad_output],
-            |[grad_output]| rules::upsampled2d_backward(grad_output, output_size, input_size),
-            |result, [grad_output]| {
+            |&[grad_output]| rules::upsampled2d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::upsample_nearest2d_backward(result, grad_output, output_size, input_size, scales_h, scales_w)
             },
         )

@@ -66,8 +66,8 @@ mod forward {
         assembly::result(
             "upsample_nearest3d",
             [self_],
-            |[self_]| rules::upsampled3d(self_, output_size),
-            |result, [self_]| vision::upsample_nearest3d(result, self_, output_size, scales_d, scales_h, scales_w),
+            |&[self_]| rules::upsampled3d(self_, output_size),
+            |result, &[self_]| vision::upsample_nearest3d(result, self_, output_size, scales_d, scales_h, scales_w),
         )
     }
 }

@@ -56,8 +56,8 @@ mod forward {
         assembly::result(
             "_upsample_nearest_exact1d",
             [self_],
-            |[self_]| rules::upsampled1d(self_, output_size),
-            |result, [self_]| vision::_upsample_nearest_exact1d(result, self_, output_size, scales),
+            |&[self_]| rules::upsampled1d(self_, output_size),
+            |result, &[self_]| vision::_upsample_nearest_exact1d(result, self_, output_size, scales),
         )
     }
 }

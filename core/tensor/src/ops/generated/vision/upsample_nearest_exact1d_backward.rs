@@ -46,8 +46,8 @@ mod forward {
         assembly::result(
             "_upsample_nearest_exact1d_backward",
             [grad_output],
-            |[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
-            |result, [grad_output]| {
+            |&[grad_output]| rules::upsampled1d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::_upsample_nearest_exact1d_backward(result, grad_output, output_size, input_size, scales)
             },
         )

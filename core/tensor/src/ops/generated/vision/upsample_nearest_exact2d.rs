@@ -65,8 +65,8 @@ mod forward {
         assembly::result(
             "_upsample_nearest_exact2d",
             [self_],
-            |[self_]| rules::upsampled2d(self_, output_size),
-            |result, [self_]| vision::_upsample_nearest_exact2d(result, self_, output_size, scales_h, scales_w),
+            |&[self_]| rules::upsampled2d(self_, output_size),
+            |result, &[self_]| vision::_upsample_nearest_exact2d(result, self_, output_size, scales_h, scales_w),
         )
     }
 }

@@ -71,8 +71,8 @@ mod forward {
         assembly::result(
             "_upsample_nearest_exact3d",
             [self_],
-            |[self_]| rules::upsampled3d(self_, output_size),
-            |result, [self_]| {
+            |&[self_]| rules::upsampled3d(self_, output_size),
+            |result, &[self_]| {
                 vision::_upsample_nearest_exact3d(result, self_, output_size, scales_d, scales_h, scales_w)
             },
         )

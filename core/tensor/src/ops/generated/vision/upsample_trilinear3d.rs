@@ -81,8 +81,8 @@ mod forward {
         assembly::result(
             "upsample_trilinear3d",
             [self_],
-            |[self_]| rules::upsampled3d(self_, output_size),
-            |result, [self_]| {
+            |&[self_]| rules::upsampled3d(self_, output_size),
+            |result, &[self_]| {
                 vision::upsample_trilinear3d(result, self_, output_size, align_corners, scales_d, scales_h, scales_w)
             },
         )

@@ -68,8 +68,8 @@ mod forward {
         assembly::result(
             "upsample_trilinear3d_backward",
             [grad_output],
-            |[grad_output]| rules::upsampled3d_backward(grad_output, output_size, input_size),
-            |result, [grad_output]| {
+            |&[grad_output]| rules::upsampled3d_backward(grad_output, output_size, input_size),
+            |result, &[grad_output]| {
                 vision::upsample_trilinear3d_backward(
                     result,
                     grad_output,
